@@ -1,1 +1,1 @@
-"""CodeArchitect: conversations as Markdown files in the project, stored whole, listed and read back."""
+"""CodeArchitect: conversations stored as Markdown files in the project, listed and read back."""

@@ -1,7 +1,7 @@
-"""full.md as we write it: the conversation for people, then the same as JSON, which is exact.
+"""The format of full.md: the conversation for people, then an exact copy as JSON.
 
-Comments mark where a turn begins. Their tag stands in no text of the conversation, so nothing that was said can be
-taken for one. While the part for people is as it was written, the JSON counts; once it was edited, it counts itself."""
+Comments mark where a turn begins. Their tag occurs in no text of the conversation, so no text can be mistaken for a
+mark. While the part for people is unchanged, the JSON is read; once it was edited, the edited part is read."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _LAST_LINE = lazy_pattern(rf"^{re.escape(_CREDIT)}\s*$", re.MULTILINE)
 
 
 class SessionHeader(NamedTuple):
-    """What is known of a session besides what was said."""
+    """The properties of a session besides its turns."""
 
     id: str
     title: str
     topic: str
     date: datetime
     whole_size: int = 0
-    """Bytes of the whole conversation, where the files hold its beginning only."""
+    """Size in bytes of the entire conversation, if the files contain only its beginning."""
 
 
 class SessionReading(NamedTuple):
-    """What a file says."""
+    """The parsed contents of a file."""
 
     turns: list[SessionTurn]
     is_as_written: bool = False
     is_cut: bool = False
     before: str = ""
-    """The title and what else stands above the first turn, once somebody edited the part for people."""
+    """The title and other text above the first turn, if the part for people was edited."""
     after: str = ""
-    """What somebody wrote below our last line."""
+    """Text that a person added below our last line."""
 
 
 def write_full(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
@@ -69,7 +69,7 @@ def write_full(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
 
 
 def read_full(text: str) -> SessionReading | None:
-    """None when it is not ours."""
+    """Parse a file, or return None if Backstory did not write it."""
     first = _FIRST_MARK.search(text[:_HEAD])
     if first is None or "session" not in _fields(first[2]):
         return None
@@ -91,7 +91,7 @@ def read_full(text: str) -> SessionReading | None:
 
 
 def opening_of(start: str) -> Mapping[str, Any]:
-    """What the first mark says: session, topic and date. Empty when the text is not ours."""
+    """Return the fields of the first mark: session, topic and date. Empty if Backstory did not write the text."""
     first = _FIRST_MARK.search(start[:_HEAD])
     fields = _fields(first[2]) if first else {}
     return fields if "session" in fields else {}
@@ -111,7 +111,7 @@ def _headlines(header: SessionHeader, messages: int) -> list[str]:
 
 
 def _body(turn: SessionTurn) -> tuple[dict[str, str], str]:
-    """The form of a turn, and how it is written in that form."""
+    """Return the format of a turn, and its text in that format."""
     if not turn.is_plain or _CONTROLS.search(turn.rest["content"]):
         return {"as": "json"}, _fenced(json.dumps(turn.rest, ensure_ascii=False, indent=2), "json")
     text: str = turn.rest["content"]
@@ -126,7 +126,7 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _exact(turns: Sequence[SessionTurn]) -> str:
-    """One turn to a line. No line of JSON begins with a backtick, so none can end the fence."""
+    """Write one turn per line. No line of JSON begins with a backtick, so none can end the fence."""
     lines = ",\n".join(to_json(turn.as_json()) for turn in turns)
     body = _fenced(f"[\n{lines}\n]" if turns else "[]", "json")
     return (
@@ -185,7 +185,7 @@ def _tag(id: str, turns: Sequence[SessionTurn]) -> str:
 
 
 def _mark(tag: str, fields: Mapping[str, Any]) -> str:
-    """As JSON without the characters that end a comment."""
+    """Write a mark as JSON without the characters that end a comment."""
     safe = json.dumps(fields).replace("-", "\\u002d").replace(">", "\\u003e")
     return f"<!-- {tag} {safe} -->\n"
 
@@ -199,5 +199,5 @@ def _fields(text: str) -> dict[str, Any]:
 
 
 def _hash(text: str) -> str:
-    """The same whether line ends are \\n or \\r\\n, which git may change."""
+    r"""Return a hash that ignores whether lines end in \n or \r\n, which git may change."""
     return sha256(text.replace("\r\n", "\n").encode(errors="replace")).hexdigest()

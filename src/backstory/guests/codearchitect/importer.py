@@ -1,7 +1,6 @@
-"""CodeArchitect: conversations as Markdown below a project, by day and topic, in all its forms.
+"""CodeArchitect: Markdown conversations below a project, by day and topic, in all its formats.
 
-They get the ids under which the stored sessions of that project are known, so that none is there twice.
-"""
+They get the ids of the project's stored sessions, which prevents duplicates."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ def find(places: Places) -> Iterator[Path]:
 
 
 def locate(path: Path) -> Path:
-    """The folder of days: of a project, of its `.codearchitect`, or itself."""
+    """Return the folder of days: that of a project, of its `.codearchitect`, or the path itself."""
     path = existing_path(path)
     if not path.is_dir():
         raise InvalidInput(f"{path} is not a folder.", hint="Name the project, or its sessions folder.")
@@ -40,7 +39,7 @@ def locate(path: Path) -> Path:
 
 
 def folder(path: Path) -> Path:
-    """The project that the sessions are of."""
+    """Return the project that the sessions belong to."""
     return path.parent.parent if path.parts[-2:] == DEFAULT.parts else path
 
 
@@ -58,7 +57,7 @@ def read(path: Path) -> Iterator[Record]:
 
 
 def _tracked(path: Path) -> set[Path]:
-    """Files that git knows; whoever committed to one is asked of those alone."""
+    """Return the files that git tracks. Only for these, git is asked for their committers."""
     return {path / name for name in names(git(path, "ls-files", "-z"))}
 
 
@@ -83,7 +82,7 @@ def _conversation(file: SessionFile, path: Path) -> ForeignConversation:
 
 
 def _readable(session_file: SessionFile) -> SessionFile:
-    """The session as its summary has it where the full text is damaged; raises Unreadable where both are."""
+    """Return the summary if the full text is damaged. Raises Unreadable if both are."""
     name = session_file.file.name
     summary = f"{name.removesuffix(FULL)}{SUMMARY}" if name.endswith(FULL) else name
     for file in dict.fromkeys((session_file.file, session_file.file.with_name(summary))):
@@ -97,7 +96,7 @@ def _is_text(file: Path) -> bool:
         raw = file.read_bytes()
     except OSError:
         return False
-    # a few wrong bytes are a word cut in half, many are another encoding or no text at all
+    # a few invalid bytes are a character cut in half; many mean another encoding or binary data
     replaced = raw.decode("utf-8", "replace").count("\N{REPLACEMENT CHARACTER}")
     return b"\0" not in raw and replaced <= len(raw) * MAX_WRONG_SHARE
 

@@ -1,7 +1,7 @@
-"""Where sessions lie: `<sessions>/YYYY-MM-DD/<name>/`. Nothing is written or read outside the sessions directory.
+"""Locations of sessions: `<sessions>/YYYY-MM-DD/<name>/`. Nothing is written or read outside the sessions directory.
 
-A session is written into a hidden folder beside its place, which then gets the session's name: it is there whole or
-not at all, and two processes that want one name get two."""
+A session is written to a hidden folder in the same directory, which is then renamed to the session's name. It is
+complete or absent, and two processes that want the same name get two names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEFAULT = Path(".codearchitect", "sessions")
 FULL, SUMMARY = "full.md", "summary.md"
 MOST_NAMES = 1_000
 DRAFT_S = 60.0
-"""A session is written in less."""
+"""Age in seconds after which a draft counts as abandoned. Writing a session takes less."""
 _DRAFT = lazy_pattern(r"\.(\d+)-[0-9a-f]{12}")
 _ROOT_MARKS = (
     *(".git", ".hg", ".svn", "package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "pom.xml"),
@@ -37,22 +37,22 @@ class SessionsPlace(NamedTuple):
 
     root: Path
     bounds: Path
-    """What a symbolic link must not lead out of."""
+    """The directory that a symbolic link must not leave."""
     is_guessed: bool = False
-    """Nothing says that the directory it lies in is a project's."""
+    """True if nothing indicates that the containing directory is a project."""
 
 
 class SessionFile(NamedTuple):
-    """A session in the tree. `day` is empty where it lies in no folder of a day."""
+    """A session in the tree. `day` is "" if it is not in the folder of a day."""
 
     name: str
     day: str
     file: Path
 
 
-def sessions_place(given: str | None, configured: str, directory: str) -> SessionsPlace:
-    """The given directory, else the configured one, else the project's own."""
-    chosen = configured or None if given is None else given
+def sessions_place(requested: str | None, configured: str, directory: str) -> SessionsPlace:
+    """Return the argument's directory, else the configured one, else the project's own."""
+    chosen = configured or None if requested is None else requested
     if chosen is None:
         project = Path(directory)
         is_project = any((project / mark).exists() for mark in _ROOT_MARKS)
@@ -74,8 +74,9 @@ def save(
     modified: datetime,
     record: Callable[[Path], None],
 ) -> Path:
-    """Write the files into a new folder of that name, or of the name with a number; the folder. It is recorded
-    before it is there, and again where another process took the name."""
+    """Write the files to a new folder with this name, or the name and a number. Return the folder.
+
+    The folder is recorded before it exists, and again if another process took the name."""
     folder = place.root / day
     _make_folder(folder, place)
     _sweep(place)
@@ -95,7 +96,7 @@ def save(
 
 
 def _sweep(place: SessionsPlace) -> None:
-    """Remove what processes that were killed left unfinished, and nothing else."""
+    """Remove the drafts of processes that were killed, and nothing else."""
     for day in days(place):
         try:
             with os.scandir(place.root / day) as entries:
@@ -111,13 +112,13 @@ def _is_stale_draft(entry: os.DirEntry[str]) -> bool:
     if match is None or not entry.is_dir(follow_symlinks=False):
         return False
     path = Path(entry.path)
-    # a process of another machine or container may be writing it
+    # a process on another machine or in another container may be writing it
     is_old = time.time() - entry.stat(follow_symlinks=False).st_mtime > DRAFT_S
     return is_old and not is_running(int(match[1]), path) and set(os.listdir(path)) <= {FULL, SUMMARY}
 
 
 def remove(folder: Path) -> None:
-    """Take back what `save` just made."""
+    """Remove the folder that `save` just created."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -166,14 +167,14 @@ def _claim(draft: Path, folder: Path, name: str, record: Callable[[Path], None])
 
 
 def days(place: SessionsPlace) -> Iterator[str]:
-    """The folders of days, the last first; then "" for what lies in none."""
+    """Yield the folders of days, newest first, then "" for sessions outside of them."""
     names = [entry.name for entry in _entries(place.root, place) if is_day(entry.name) and entry.is_dir()]
     yield from sorted(names, reverse=True)
     yield ""
 
 
 def found_on(place: SessionsPlace, day: str) -> list[SessionFile]:
-    """The sessions in the folder of a day, by name."""
+    """Return the sessions in the folder of a day, by name."""
     folder = place.root / day
     files: dict[str, SessionFile] = {}
     for entry in _entries(folder, place):
@@ -187,7 +188,8 @@ def found_on(place: SessionsPlace, day: str) -> list[SessionFile]:
 
 
 def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Iterator[tuple[str, Path]]:
-    """A folder with full.md or summary.md; or a file, whose name may end in `-full` or `-summary`."""
+    """Yield the session in a folder with full.md or summary.md, or in a file whose name may end in `-full` or
+    `-summary`."""
     if entry.is_dir():
         files = {inner.name: inner for inner in _listed(Path(entry.path), place) if inner.is_file()}
         yield from ((entry.name, Path(files[each].path)) for each in (FULL, SUMMARY) if each in files)
@@ -200,7 +202,7 @@ def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Ite
 
 
 def base_name(stem: str) -> str:
-    """The session that `topic-full` and `topic-summary` are files of."""
+    """Return the name of the session to which `topic-full` and `topic-summary` belong."""
     for ending in ("-full", "-summary"):
         if stem.endswith(ending) and stem != ending:
             return stem.removesuffix(ending)
@@ -208,7 +210,7 @@ def base_name(stem: str) -> str:
 
 
 def choose(files: Iterable[SessionFile], wanted: str) -> list[SessionFile]:
-    """Those a name means: the very name, else the name without `.md`, else without `-full` or `-summary` too."""
+    """Return the files that a name matches: exactly, else without `.md`, else also without `-full` or `-summary`."""
     stem = wanted.removesuffix(".md")
     levels: tuple[list[SessionFile], ...] = ([], [], [])
     for each in files:
@@ -234,12 +236,13 @@ def is_day(name: str) -> bool:
 
 
 def _entries(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
-    """Without what is hidden, and what a symbolic link brings in from outside."""
+    """Return the entries of a folder, except hidden ones and links to the outside."""
     return _listed(folder, place) if _is_inside(folder, place) else []
 
 
 def _listed(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
-    """The same of a folder that is known to be inside."""
+    """Return the entries of a folder that is known to be inside the bounds, except hidden ones and links to the
+    outside."""
     try:
         with os.scandir(folder) as entries:
             return [

@@ -1,6 +1,7 @@
-"""A session's file as it lies in the tree: its head at a glance, or all that was said in it.
+"""Read a session's file: only its head, or the entire conversation.
 
-Others wrote some: CodeArchitect its own files and its old single ones, and people put files there by hand."""
+Some files were written by others: CodeArchitect's own files, its old single files, and files that people added by
+hand."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from .turns import (
 )
 
 LARGEST_MB = 100
-"""A larger file was not written by a session."""
+"""Maximum size in MB. A larger file was not written by a session."""
 _HEAD_BYTES = 8_192
 _TITLE = lazy_pattern(r"^# +([^\n]*?)(?: *- Full Context)? *\r?$", re.MULTILINE)
 _DATE = lazy_pattern(r"^\*\*Date:\*\* *(\S+) *\r?$", re.MULTILINE)
@@ -64,7 +65,7 @@ _PROMPT = lazy_pattern(
 
 class SessionHead(NamedTuple):
     id: str
-    """Stays the same when the file is moved or edited; "" when only the whole file tells."""
+    """An id that does not change when the file is moved or edited; "" if the whole file is needed to determine it."""
     topic: str
     date: datetime
     size: int
@@ -103,7 +104,7 @@ def read_session(file: SessionFile) -> SessionReading:
 
 
 def _with_additions(ours: SessionReading) -> SessionReading:
-    """With what somebody wrote above and below our turns."""
+    """Add the text that people wrote above and below our turns."""
     lines = ours.before.splitlines()
     above = "\n".join(line for line in lines if not _HEADING.fullmatch(line.strip()))
     added = ours.after.strip()
@@ -117,7 +118,7 @@ def _with_additions(ours: SessionReading) -> SessionReading:
 
 
 def session_id(file: SessionFile, head: SessionHead, reading: SessionReading) -> str:
-    """A file without a head is known by its name and by what was said first."""
+    """Return the id of a session. A file without a head is identified by its name and first turn."""
     first = to_json(reading.turns[0].as_json()) if reading.turns else ""
     return head.id or derived_id(file.name, first)
 
@@ -142,7 +143,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def read_foreign(text: str) -> list[SessionTurn]:
-    """What was said, whichever way it is written; a text that no way fits is one turn. Nothing is left out."""
+    """Parse the turns in any known format. Text in an unknown format is one turn; nothing is left out."""
     match = _JSON_PART.search(text)
     if match is not None:
         try:
@@ -161,7 +162,7 @@ def read_foreign(text: str) -> list[SessionTurn]:
 
 
 def _messages_alone(body: str) -> list[SessionTurn]:
-    """Messages as JSON, in a code fence or not, where nothing but a heading stands beside them."""
+    """Parse messages as JSON, with or without a code fence, if there is nothing else except a heading."""
     heading, fence, _ = body.partition("```json")
     block = _JSON_BLOCK.match(body, len(heading)) if fence and _is_heading(heading) else None
     if block is not None and not _is_heading(body[block.end() :]):
@@ -174,7 +175,7 @@ def _messages_alone(body: str) -> list[SessionTurn]:
 
 
 def _spoken(body: str) -> list[SessionTurn]:
-    """Cut at speakers, else at headings that name them, if one of these is the user."""
+    """Split at speakers, else at headings that name speakers, if one of them is the user."""
     turns = split_plain(body)
     if turns != [plain_turn(USER, body)]:
         return turns
@@ -183,19 +184,19 @@ def _spoken(body: str) -> list[SessionTurn]:
 
 
 def _without_heading(turns: list[SessionTurn]) -> list[SessionTurn]:
-    """What stands before the first speaker was said by nobody when it is titles, labels and rules."""
+    """Drop the text before the first speaker if it contains only titles, labels and rules."""
     if len(turns) < 2 or turns[0].role != SYSTEM:
         return turns
     return turns[1:] if _is_heading(turns[0].text) else turns
 
 
 def _is_heading(text: str) -> bool:
-    """Whether it is nothing but titles, labels, rules and empty lines."""
+    """True if the text contains only titles, labels, rules and empty lines."""
     return all(_HEADING.fullmatch(line.strip()) for line in text.splitlines())
 
 
 def _between_rules(turns: Sequence[SessionTurn]) -> list[SessionTurn]:
-    """The rule that ends a turn before the next is no part of it; one inside a turn is."""
+    """Remove the rule that separates a turn from the next. A rule inside a turn is part of it."""
     return [_without_rule(turn) for turn in turns[:-1]] + list(turns[-1:])
 
 
@@ -206,7 +207,7 @@ def _without_rule(turn: SessionTurn) -> SessionTurn:
 
 
 def _summarized(text: str) -> list[SessionTurn]:
-    """Requests and responses of a summary.md whose full.md is gone."""
+    """Return requests and responses of a summary.md whose full.md is missing."""
     turns: list[SessionTurn] = []
     for part in _REQUEST.split(text)[1:]:
         match = _PROMPT.match(part)

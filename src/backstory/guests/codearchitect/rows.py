@@ -1,4 +1,4 @@
-"""A session in the store: rows that search finds, and from which the very turns can be made again."""
+"""Convert sessions to searchable rows of the store, from which the exact turns can be restored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...domain.records import Conversation, Message
 from .turns import SPEAKERS, SYSTEM, SessionTurn, from_json, plain_turn, to_json, turn_of
 
 AS_JSON = ":json"
-"""Ends the id of a row whose text is the turn itself, as JSON."""
+"""Suffix of the id of a row whose text is the turn itself, as JSON."""
 
 
 def messages_of(conversation: Conversation, turns: Sequence[SessionTurn]) -> list[Message]:
@@ -22,7 +22,7 @@ def turns_in(messages: Sequence[Message]) -> list[SessionTurn]:
 def _message(conversation: Conversation, seq: int, turn: SessionTurn) -> Message:
     role = SPEAKERS.get(turn.role.lower(), SYSTEM)
     text = turn.text
-    # a database may refuse NUL, a text without words is no text to search, and a row knows only role and text
+    # a database may refuse NUL, a blank text cannot be searched, and a row has only role and text
     is_text = turn.is_plain and bool(text.strip()) and "\0" not in text + turn.role and turn.role != ""
     return Message(
         id=f"{conversation.id}:{seq}" + ("" if is_text else AS_JSON),

@@ -1,8 +1,7 @@
-"""Stored sessions of a team server's callers: conversations of the tenant's store, without files.
+"""Stored sessions of a team server's callers: conversations in the tenant's store, without files.
 
-Replicas share the database but not their disks, so any of them lists and returns a session that another one stored. A session's
-`source` is the path that its file would have below a sessions directory, `YYYY-MM-DD/name/full.md`.
-"""
+Replicas share the database but not their disks, so each of them can list and return a session that another one stored.
+A session's `source` is the path that its file would have below a sessions directory, `YYYY-MM-DD/name/full.md`."""
 
 from __future__ import annotations
 
@@ -32,17 +31,17 @@ from .turns import SessionTurn
 
 class SessionsInStore(StoredSessions):
     file_bytes = MAX_SESSION_BYTES
-    """No session is cut: there is no file that could be too small for it."""
+    """Sessions are never cut, because there is no file with a size limit."""
 
-    def place(self, given: str | None) -> SessionsPlace:
-        if given is not None:
+    def place(self, requested: str | None) -> SessionsPlace:
+        if requested is not None:
             self.caller.check_local("sessions_dir", hint="Leave it out: the server stores sessions itself.")
         return SessionsPlace(Path(), Path())
 
     def listing(
         self, place: SessionsPlace, day: str | None, *, limit: int, offset: int = 0
     ) -> StoredSessionPage:
-        """Sessions of one day or of all from the newest on, and how many there are."""
+        """Return the sessions of one day or of all days, newest first, and their total number."""
         sessions = sorted(
             (session for session in self._sessions() if day in (None, session.day)), key=by_age, reverse=True
         )
@@ -55,7 +54,7 @@ class SessionsInStore(StoredSessions):
         return StoredSessionPage(sized, len(sessions))
 
     def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
-        """A session by its name, else by its topic; the newest where several days have it."""
+        """Return a session by its name, else by its topic. If several days have it, the newest one."""
         wanted, inner_day = read_name(name)
         day = day or inner_day
         sessions = {each.found: each for each in self._sessions() if day in (None, each.day)}
@@ -103,9 +102,9 @@ class SessionsInStore(StoredSessions):
 
 
 def _session(conversation: Conversation) -> StoredSession | None:
-    """None for a conversation whose source names no session.
+    """Convert a conversation; None if its source does not name a session.
 
-    Sources from servers that wrote files have a directory before the day, which is left out."""
+    Sources from servers that wrote files have a directory before the day, which is dropped."""
     day, name, file = ("", "", *Path(conversation.source).parts)[-3:]
     if file != places.FULL or not places.is_day(day):
         return None

@@ -1,7 +1,7 @@
-"""Stored conversations: files that people read and edit, which the store indexes so that search finds them.
+"""Stored conversations: files that people read and edit, and that the store indexes for search.
 
-The tree of files is the truth: what lies there is listed and fetched, whoever put it there. The store adds what a file
-is too small for: a conversation of more than a megabyte is whole there."""
+The tree of files is authoritative: everything in it is listed and fetched, whoever put it there. The store adds
+conversations that are too large for a file: those of more than a megabyte are complete only there."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ IN_FILES = 1 * MB
 
 
 class SavedSession(NamedTuple):
-    """A session that was just stored, and what its user should know of it."""
+    """A session that was just stored, with warnings for its user."""
 
     folder: Path
     header: SessionHeader
     is_empty: bool
     is_cut: bool
     is_unnamed: bool
-    """No topic could be found in it."""
+    """True if no topic could be derived from it."""
 
 
 class StoredSession(NamedTuple):
@@ -66,15 +66,15 @@ class SessionText(NamedTuple):
 
 class StoredSessions(GuestPart):
     file_bytes = IN_FILES
-    """How much of a conversation is shown in its file."""
+    """Maximum number of bytes of a conversation in its file."""
 
-    def place(self, given: str | None) -> SessionsPlace:
-        return places.sessions_place(given, self.engine.settings.sessions_dir, self.caller.directory)
+    def place(self, requested: str | None) -> SessionsPlace:
+        return places.sessions_place(requested, self.engine.settings.sessions_dir, self.caller.directory)
 
     def keep(
         self, conversation: str | Sequence[Any], topic: str | None, place: SessionsPlace
     ) -> SavedSession:
-        """Store a conversation under a name that is new on its day."""
+        """Store a conversation under a name that is unique for its day."""
         turns = read_conversation(conversation, MAX_SESSION_BYTES)
         self.engine.check_room()
         size = size_of(conversation, turns)
@@ -89,7 +89,7 @@ class StoredSessions(GuestPart):
     def listing(
         self, place: SessionsPlace, day: str | None, *, limit: int, offset: int = 0
     ) -> StoredSessionPage:
-        """Sessions of one day or of all from the newest on, and how many there are."""
+        """Return the sessions of one day or of all days, newest first, and their total number."""
         loose = [_listed(file) for file in places.found_on(place, "")]
         days = {each for each in places.days(place) if each} | {each.day for each in loose}
         sessions: list[StoredSession] = []
@@ -105,7 +105,7 @@ class StoredSessions(GuestPart):
         return StoredSessionPage(self._see([(session, None) for session in sessions]), total)
 
     def fetch(self, place: SessionsPlace, name: str, day: str | None) -> SessionText:
-        """A session by its name, else by its topic; the newest where several days have it."""
+        """Return a session by its name, else by its topic. If several days have it, the newest one."""
         wanted, inner_day = read_name(name)
         day = day or inner_day
         days = [each for each in places.days(place) if day in (None, each) or not each]
@@ -121,9 +121,9 @@ class StoredSessions(GuestPart):
             return SessionText(session, [plain_turn(turn.role, neutral(turn.text)) for turn in reading.turns])
         return SessionText(session, self._whole(session.head.id, reading) or reading.turns)
 
-    def _named(self, turns: Sequence[SessionTurn], given: str | None) -> tuple[SessionHeader, str, bool]:
+    def _named(self, turns: Sequence[SessionTurn], topic: str | None) -> tuple[SessionHeader, str, bool]:
         now = self.engine.now()
-        title = " ".join((given or "")[:LONGEST_TOPIC].split())
+        title = " ".join((topic or "")[:LONGEST_TOPIC].split())
         if not title:
             title = topic_of([*_asked(turns), *(turn.text for turn in turns)])
         name = folder_name(title)
@@ -153,7 +153,7 @@ class StoredSessions(GuestPart):
         turns: Sequence[SessionTurn],
         excerpt: Sequence[SessionTurn],
     ) -> Path:
-        """Write the conversation to the tree, as far as its files show it, and whole to the store: both, or neither."""
+        """Write the conversation to the tree, as far as it fits, and completely to the store: both or neither."""
         files = {places.SUMMARY: write_summary(header, excerpt), places.FULL: write_full(header, excerpt)}
         conversation = self.conversation(header, turns)
         store = self.engine.store
@@ -173,15 +173,17 @@ class StoredSessions(GuestPart):
         return folder
 
     def _whole(self, id: str, reading: SessionReading) -> list[SessionTurn] | None:
-        """What the store has of a session whose file holds the beginning only, and is as it was written."""
+        """Return the stored turns of a session whose file contains only its beginning and was not edited; otherwise
+        None."""
         if not (reading.is_cut and reading.is_as_written):
             return None
         store = self.engine.store
         return turns_in(store.messages.of(id) or store.archive.messages(id)) or None
 
     def _see(self, seen: Sequence[tuple[StoredSession, SessionReading | None]]) -> list[StoredSession]:
-        """Index what is new or changed, and say of each whose words it holds; a store that is full is no reason not to
-        show the tree."""
+        """Index new and changed sessions, and determine the author of each.
+
+        A full store does not prevent listing the tree."""
         identified = [_identified(session, reading) for session, reading in seen]
         known = self._known([each for id, _, _ in identified for each in (id, self._foreign_id(id))])
         judged = [self._judged(id, session, reading, known) for id, session, reading in identified]
@@ -195,7 +197,7 @@ class StoredSessions(GuestPart):
                 self.engine.check_room()
                 with self.engine.store.transaction():
                     for id, session, reading in fresh:
-                        # one that is edited is alive again
+                        # editing an archived session restores it
                         self.engine.store.archive.restore_conversations([id])
                         content = reading or read_session(session.found)
                         self._drop_rival(id, session, content, known)
@@ -210,7 +212,9 @@ class StoredSessions(GuestPart):
         reading: SessionReading | None,
         known: Mapping[str, Conversation],
     ) -> tuple[str, StoredSession]:
-        """With whose words they are, and the id that goes with it. Git is asked only of what is new or changed."""
+        """Return the session with its trust, and the id that belongs to it.
+
+        Git is asked only about new and changed files."""
         foreign = self._foreign_id(id)
         for each in (foreign, id):
             if each in known and _is_unchanged(session, known[each]):
@@ -228,8 +232,8 @@ class StoredSessions(GuestPart):
         reading: SessionReading | None,
         known: Mapping[str, Conversation],
     ) -> bool:
-        """Whether the store knows the session as the user's: at its place, where it may have been edited, or word for word,
-        where the tree was moved."""
+        """True if the store has the session as the user's: at the same path, where it may have been edited, or word for
+        word, after the tree was moved."""
         if id not in known or known[id].trust is not Trust.OWN:
             return False
         if known[id].source == str(session.found.file):
@@ -240,15 +244,16 @@ class StoredSessions(GuestPart):
         return bool(turns) and stored[: len(turns)] == turns
 
     def _without_secrets(self, turns: Sequence[SessionTurn]) -> list[SessionTurn]:
-        """What came with a repository is kept as other assistants' histories are; what the user stored, as it is."""
+        """Redact turns that came with a repository, like other assistants' histories.
+
+        The user's own are stored unchanged."""
         redacted, _ = redactor(self.engine.settings.redaction).redact_all([turn.text for turn in turns])
         return [plain_turn(turn.role, text) for turn, text in zip(turns, redacted, strict=True)]
 
     def _drop_rival(
         self, id: str, session: StoredSession, reading: SessionReading, known: Mapping[str, Conversation]
     ) -> None:
-        """What the same file was known as while its words were taken for somebody else's; nothing that is no longer
-        in it."""
+        """Delete the record of the same file under its other trust, if all its texts are still in the file."""
         texts = {turn.text for turn in reading.turns}
         store, file = self.engine.store, str(session.found.file)
         rivals = [each.id for each in known.values() if each.source == file and each.id != id]
@@ -257,11 +262,13 @@ class StoredSessions(GuestPart):
         )
 
     def _foreign_id(self, id: str) -> str:
-        """Of a session that came with the repository: a file may claim any id, and must not take another's place."""
+        """Return the id of a session that came with the repository.
+
+        A file may claim any id and must not replace another session."""
         return derived_id(Trust.PROJECT, self.caller.project, id)
 
     def _known(self, ids: Sequence[str]) -> dict[str, Conversation]:
-        """Those that are live, and those that the archive has."""
+        """Return the live and archived conversations with these ids."""
         if not ids:
             return {}
         store = self.engine.store
@@ -306,7 +313,7 @@ def _asked(turns: Sequence[SessionTurn]) -> list[str]:
 
 
 def read_name(name: str) -> tuple[str, str | None]:
-    """The name and the day that `2026-03-01/login/full.md` or any shorter form means."""
+    """Return the name and day in `2026-03-01/login/full.md` or any shorter form."""
     parts = name.split("/")
     if len(parts) > 1 and parts[-1] in (places.FULL, places.SUMMARY):
         parts.pop()
@@ -329,7 +336,7 @@ def by_age(session: StoredSession) -> tuple[Any, ...]:
 def _identified(
     session: StoredSession, reading: SessionReading | None
 ) -> tuple[str, StoredSession, SessionReading | None]:
-    """With an id."""
+    """Determine the id of a session."""
     if session.head.id:
         return session.head.id, session, reading
     reading = reading or read_session(session.found)

@@ -1,6 +1,6 @@
-"""summary.md: what a session was about, and each request with its response and the points in it that matter.
+"""The format of summary.md: an overview, and each request with its response and main points.
 
-Every line is taken from the conversation; a point that the text does not have is not written."""
+Every line is taken from the conversation. No point is written that is not in the text."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def write_summary(header: SessionHeader, turns: Sequence[SessionTurn]) -> str:
 
 
 def _pairs(turns: Sequence[SessionTurn]) -> Iterator[tuple[str, str]]:
-    """Each request with all that was answered before the next one."""
+    """Yield each request with all answers before the next one."""
     request, response = "", list[str]()
     for turn in turns:
         if SPEAKERS.get(turn.role.lower()) in (USER, SYSTEM):
@@ -73,23 +73,23 @@ def _pairs(turns: Sequence[SessionTurn]) -> Iterator[tuple[str, str]]:
 
 
 def _overview(turns: Sequence[SessionTurn]) -> str:
-    """What was asked first, and what all the rest says."""
-    asked = next((turn for turn in turns if SPEAKERS.get(turn.role.lower()) == USER), None)
-    rest = "\n".join(_sentences(turn.text) for turn in turns if turn is not asked)
-    parts = [summarize(_sentences(asked.text), OVERVIEW // 2) if asked else "", summarize(rest, OVERVIEW)]
+    """Summarize the first request, and the rest of the conversation."""
+    request = next((turn for turn in turns if SPEAKERS.get(turn.role.lower()) == USER), None)
+    rest = "\n".join(_sentences(turn.text) for turn in turns if turn is not request)
+    parts = [summarize(_sentences(request.text), OVERVIEW // 2) if request else "", summarize(rest, OVERVIEW)]
     return "\n\n".join(part for part in parts if part)
 
 
 def _pair(number: int, request: str, response: str) -> list[str]:
     headline = cut_at_word(" ".join(request.split()), 80, " ")
-    lines = [f"### Request {number}: {headline}\n", "**User Prompt:**", _shown(request, PROMPT), ""]
+    lines = [f"### Request {number}: {headline}\n", "**User Prompt:**", _shortened(request, PROMPT), ""]
     if response:
-        lines += ["**AI Response Summary:**", _shown(response, RESPONSE), ""]
+        lines += ["**AI Response Summary:**", _shortened(response, RESPONSE), ""]
     points = list(_points(request, response)) or _main_point(response)
     return [*lines, *(["**Key Points:**", *(f"- {point}" for point in points), ""] if points else [])]
 
 
-def _shown(text: str, longest: int) -> str:
+def _shortened(text: str, longest: int) -> str:
     return summarize(_sentences(text), longest) or "(nothing)"
 
 
@@ -106,7 +106,7 @@ def _points(request: str, response: str) -> Iterator[str]:
 
 
 def _main_point(response: str) -> list[str]:
-    """The first sentence, for an answer in which nothing else stands out; none of "Sure."."""
+    """Return the first sentence of an answer without other points; nothing for "Sure."."""
     sentence = next(iter(SENTENCE.findall(_sentences(response))), "")
     is_said = sum(letter.isalnum() for letter in sentence) >= LEAST_LETTERS
     return [cut_at_word(" ".join(sentence.split()), 160, " ")] if is_said else []
@@ -156,11 +156,11 @@ def _languages(text: str) -> Iterator[str]:
 
 
 def _sentences(text: str) -> str:
-    """What is said in sentences, as far as there are any: lists are among the points."""
+    """Return the sentences of a text, as far as there are any. Lists are covered by the points."""
     prose = _prose(text)
     return _ASIDE.sub("", prose).strip() or prose or text
 
 
 def _prose(text: str) -> str:
-    """Without code."""
+    """Remove code blocks."""
     return _BLOCK.sub("", text).strip()

@@ -1,4 +1,4 @@
-"""CodeArchitect's three tools: conversations stored as files and fetched again, `{"success": ...}` replies."""
+"""CodeArchitect's three tools: store conversations as files and fetch them again, with `{"success": ...}` replies."""
 
 from __future__ import annotations
 
@@ -248,14 +248,14 @@ MOST_LISTED = 1_000
 
 
 def _sessions(core: Core) -> StoredSessions:
-    """Files of the caller's project, or on a team server rows of the tenant's store."""
+    """Return the sessions in the caller's project or, on a team server, in the tenant's store."""
     if core.caller.is_local:
         return StoredSessions(core)
     return SessionsInStore(core)
 
 
 def _warnings(session: SavedSession, is_guessed: bool) -> dict[str, str]:
-    """Text → code, what matters most first; the document has no code for the first two."""
+    """Map warnings to their codes, most important first. The document has no code for the first two."""
     warnings: dict[str, str] = {}
     if session.is_empty:
         warnings["Conversation is empty"] = ""
@@ -281,7 +281,7 @@ def _row(session: StoredSession) -> SessionRow:
 
 
 def _listed(listing: StoredSessionPage, offset: int, limit: int | None) -> SessionsAnswer:
-    """As many as an answer can hold; what is left out is said, and how to get it."""
+    """Return the rows that fit into an answer. If some are left out, the message says how to get them."""
     rows = fitting(map(_row, listing.sessions))
     message = f"Found {len(rows)} session(s)"
     reply: SessionsAnswer = {"sessions": rows, "count": len(rows), "total": listing.total, "message": message}
@@ -319,7 +319,7 @@ def _explained(tool: Tool) -> Feature:
 
 
 def _sentences(tool: Tool) -> tuple[list[str], list[str]]:
-    """What a tool does, and when to use it."""
+    """Split a tool's description into its purpose and when to use it."""
     sentences = [f"{sentence.rstrip('.')}." for sentence in tool.description.split(". ")]
     occasions = [sentence for sentence in sentences if sentence.startswith("Use it when")]
     return [sentence for sentence in sentences if sentence not in occasions], occasions
@@ -335,12 +335,14 @@ def _nature(param: Param) -> str:
 
 
 def _examples(tool: Tool) -> list[str]:
-    """One for each parameter whose description gives an example, and for each that has choices; the first one needs no name."""
+    """Return an example for each parameter whose description contains one or that has choices.
+
+    The first needs no name."""
     examples: list[str] = []
     for param in tool.params:
-        _, given, example = param.schema["description"].partition(", such as ")
+        _, separator, example = param.schema["description"].partition(", such as ")
         name = f" {param.wire}" if examples else ""
-        if given:
+        if separator:
             examples.append(f'use codearchitect {tool.name}{name} "{example.partition(". ")[0]}"')
         elif "enum" in param.schema:
             examples.append(f"use codearchitect {tool.name}{name} {param.schema['enum'][-1]}")

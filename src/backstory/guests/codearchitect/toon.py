@@ -1,4 +1,4 @@
-"""TOON, where it says the same as JSON in less (docs/decisions/0012-toon.md)."""
+"""TOON, used if it is shorter than JSON (docs/decisions/0012-toon.md)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import toon_format
 from .turns import SessionTurn
 
 LARGEST_NUMBER = 2**53 - 1
-"""A decoder in JavaScript reads no larger one exactly."""
+"""The largest number that a decoder in JavaScript reads exactly."""
 
 
 def session_content(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Literal["json", "toon"]]:
-    """`{"messages": [...]}` in the wanted notation, and which it is. `auto` takes the smaller. Turns that make no
-    table are JSON, whatever is wanted."""
+    """Return `{"messages": [...]}` in the requested notation, and the notation. `auto` picks the smaller one.
+
+    Turns that do not form a table are always JSON."""
     messages = [turn.as_json() for turn in turns]
     plain = json.dumps({"messages": messages}, ensure_ascii=False, separators=(",", ":"))
     if wanted == "json" or not is_table(turns):
@@ -26,7 +27,7 @@ def session_content(turns: Sequence[SessionTurn], wanted: str) -> tuple[str, Lit
 
 
 def is_table(turns: Sequence[SessionTurn]) -> bool:
-    """Whether all turns have the same fields, and these hold nothing that decoders read differently."""
+    """True if all turns have the same fields, and all decoders read their values the same way."""
     if not turns:
         return False
     fields = turns[0].rest.keys()

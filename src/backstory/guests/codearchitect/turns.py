@@ -1,4 +1,4 @@
-"""The turns of a conversation: made of JSON or of plain text, measured and cut."""
+"""The turns of a conversation: parsed from JSON or plain text, measured and cut."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ _SPEAKER = lazy_pattern(
     + r"(?:(?P=bold)[:\uff1a]|[:\uff1a](?P=bold))(?:(?=\s|$)|(?(capital)(?=[^\W\d_])|(?!)))[ \t]?",
     re.IGNORECASE,
 )
-"""`User: a`, and `User:a` with its capital letter: `user:a` is more often no speech."""
+"""`User: a`, and also `User:a` with a capital letter: `user:a` is usually not a speaker."""
 SPEAKER_HEADING = lazy_pattern(
     r"(?:#{1,6} +|(?=\*\*|__))(?P<bold>\*\*|__|)(?:\d+[.)] +)?" + _NAME + r"(?P=bold)\s*$", re.IGNORECASE
 )
-"""A heading, or a line in bold, that is nothing but a speaker: `## User`, `### 2. assistant`."""
+"""A heading or a line in bold that contains only a speaker: `## User`, `### 2. assistant`."""
 
 
 class SessionTurn(NamedTuple):
-    """What one side said. `rest` is everything but the role, as it was given; mostly `content` alone."""
+    """One side's contribution. `rest` contains all fields except the role, unchanged; usually only `content`."""
 
     role: str
     rest: Mapping[str, Any]
 
     @property
     def text(self) -> str:
-        """The content as people read it: the texts of content blocks, JSON for anything else."""
+        """The content for people: the texts of content blocks, JSON for anything else."""
         content = self.rest.get("content")
         if content is None:
             return ""
@@ -65,12 +65,12 @@ class SessionTurn(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is a role and a text, and nothing else."""
+        """True if the turn has only a role and a text."""
         return set(self.rest) == {"content"} and isinstance(self.rest["content"], str)
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """Size in bytes."""
         content = self.rest["content"] if self.is_plain else to_json(self.rest)
         return len(content.encode(errors="replace"))
 
@@ -83,7 +83,7 @@ def to_json(value: object) -> str:
 
 
 def from_json(text: str) -> Any:
-    """Raises ValueError, also for what JSON does not know: NaN, and nesting without end."""
+    """Parse JSON. Raises ValueError, also for NaN and excessive nesting."""
 
     def refuse(constant: str) -> None:
         raise ValueError(constant)
@@ -92,7 +92,7 @@ def from_json(text: str) -> Any:
         value = json.loads(text, parse_constant=refuse)
         if "\\ud" not in text.lower():
             return value
-        # half of a surrogate pair, which JavaScript writes and no store takes: U+FFFD, as on the wire
+        # JavaScript may write half of a surrogate pair, which no store accepts: replace it by U+FFFD, as on the wire
         sound = to_json(value).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
         return json.loads(sound)
     except RecursionError as error:
@@ -100,35 +100,35 @@ def from_json(text: str) -> Any:
 
 
 def turn_of(value: object) -> SessionTurn | None:
-    """A turn as JSON has it; None where there is no role."""
+    """Convert a JSON value to a turn; None if it has no role."""
     if not isinstance(value, dict) or not isinstance(value.get("role"), str):
         return None
     return SessionTurn(value["role"], {key: each for key, each in value.items() if key != "role"})
 
 
 def turns_of(values: object) -> list[SessionTurn] | None:
-    """All of them, or None when one is none."""
+    """Convert all values to turns; None if one of them is not a turn."""
     if not isinstance(values, list):
         return None
     turns = [turn for turn in map(turn_of, values) if turn is not None]
     return turns if len(turns) == len(values) else None
 
 
-def read_conversation(given: str | Sequence[Any], largest: int) -> list[SessionTurn]:
-    """The turns of plain text, or of messages as JSON."""
-    if given == "":
+def read_conversation(conversation: str | Sequence[Any], largest: int) -> list[SessionTurn]:
+    """Parse plain text, or messages as JSON, into turns."""
+    if conversation == "":
         raise InvalidInput("Conversation cannot be empty", field="conversation")
-    text = given if isinstance(given, str) else to_json(given)
+    text = conversation if isinstance(conversation, str) else to_json(conversation)
     if len(text) > largest or len(text.encode()) > largest:
         raise InvalidInput(
             f"Conversation is larger than {largest >> 20} MB",
             hint="Nothing was saved. Store it in parts.",
             field="conversation",
         )
-    if isinstance(given, str):
-        return split_plain(given)
+    if isinstance(conversation, str):
+        return split_plain(conversation)
     turns = []
-    for number, value in enumerate(given):
+    for number, value in enumerate(conversation):
         turn = turn_of(value)
         if turn is None:
             raise InvalidInput(f"conversation[{number}] has no role that is text.", field="conversation")
@@ -141,8 +141,9 @@ def plain_turn(role: str, text: str) -> SessionTurn:
 
 
 def split_plain(text: str, speaker: re.Pattern[str] = _SPEAKER) -> list[SessionTurn]:
-    """Plain text cut where a line begins with a speaker, `User:` or `**AI:**`, outside code fences. What stands
-    before the first speaker is kept: as the user's where nobody else speaks, else as the system's."""
+    """Split plain text at lines that begin with a speaker, `User:` or `**AI:**`, outside code fences.
+
+    Text before the first speaker belongs to the user if nobody else speaks, otherwise to the system."""
     lines = text.split("\n")
     starts = [(number, match) for number in outside_fences(lines) if (match := speaker.match(lines[number]))]
     if not starts:
@@ -156,15 +157,17 @@ def split_plain(text: str, speaker: re.Pattern[str] = _SPEAKER) -> list[SessionT
     return turns
 
 
-def size_of(given: str | Sequence[Any], turns: Sequence[SessionTurn]) -> int:
-    """Of a conversation, in bytes: of a text as it was given, of messages what they say."""
-    return len(given.encode()) if isinstance(given, str) else sum(turn.size for turn in turns)
+def size_of(conversation: str | Sequence[Any], turns: Sequence[SessionTurn]) -> int:
+    """Return the size of a conversation in bytes: of the original text, or of the contents of messages."""
+    return len(conversation.encode()) if isinstance(conversation, str) else sum(turn.size for turn in turns)
 
 
-def first_part(given: str | Sequence[Any], turns: Sequence[SessionTurn], most: int) -> list[SessionTurn]:
-    """The turns that fit into so many bytes; the last one is cut at a character."""
-    if isinstance(given, str):
-        return split_plain(given.encode()[:most].decode(errors="ignore"))
+def first_part(
+    conversation: str | Sequence[Any], turns: Sequence[SessionTurn], most: int
+) -> list[SessionTurn]:
+    """Return the turns that fit into `most` bytes. The last one is cut at a character."""
+    if isinstance(conversation, str):
+        return split_plain(conversation.encode()[:most].decode(errors="ignore"))
     part: list[SessionTurn] = []
     for turn in turns:
         if turn.size > most:

@@ -1,1 +1,1 @@
-"""Gandalf: conversations with every assistant on this machine, and what the project at hand is made of."""
+"""Gandalf: conversations with every assistant on this machine, and information about the current project."""

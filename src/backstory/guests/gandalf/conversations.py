@@ -1,4 +1,4 @@
-"""Conversations with every assistant on this machine, recalled with the reasons."""
+"""Recall conversations with every assistant on this machine, and explain their ranking."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ToolName = Annotated[str, OneOf(tuple(reader_names()))]
 
 
 class ScoreParts(TypedDict):
-    """Those that are not 0."""
+    """The parts of the score that are not 0."""
 
     answer: NotRequired[float]
     keywords: NotRequired[float]
@@ -162,7 +162,7 @@ def recall_conversations(
 
 
 def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
-    """What was asked for besides the usual."""
+    """Return the filters that differ from the defaults."""
     narrowing: RecallFilters = {}
     if wanted.subjects:
         narrowing["conversation_types"] = list(wanted.subjects)
@@ -182,7 +182,7 @@ def _narrowing(wanted: RecallQuery, offset: int) -> RecallFilters:
 def _arranged(
     core: Core, page: RecallPage, filters: FiltersApplied, notices: tuple[str, ...], clock: Stopwatch
 ) -> Shaped[RecallAnswer]:
-    answers = fitting(map(_shown, page.found))
+    answers = fitting(map(_result, page.found))
     readers = Recall(core).readers()
     results = _tool_results(readers, page.by_surface, filters.get("tools"))
     after = filters.get("offset", 0) + len(answers)
@@ -200,13 +200,13 @@ def _arranged(
         "context": context,
         "tool_results": results,
     }
-    # a model reads the text: it knows its arguments, and tool_results names the tools that have something to say
-    telling = {name: each for name, each in results.items() if each != {"total_conversations": 0}}
+    # the text is for a model: it knows its own arguments, and needs only the tool_results with content
+    nonempty = {name: each for name, each in results.items() if each != {"total_conversations": 0}}
     text: Json = {
         "conversations": answers,
         **summary,
         "keywords": context["keywords"],
-        "tool_results": telling,
+        "tool_results": nonempty,
     }
     del text["available_tools"]
     if not readers and not page.total and not page.older and not notices:
@@ -228,7 +228,7 @@ def _older(count: int, days: int) -> str:
     )
 
 
-def _shown(recalled: ConversationHit) -> RecalledConversation:
+def _result(recalled: ConversationHit) -> RecalledConversation:
     conversation = recalled.conversation
     files = _shown_files(recalled.files, conversation.project)
     answer: RecalledConversation = {
@@ -262,23 +262,23 @@ def _shown(recalled: ConversationHit) -> RecalledConversation:
 
 
 def _shown_files(paths: Sequence[str], project: str) -> list[str]:
-    """The first, and the second where both are short."""
+    """Return the first file, and the second if both are short."""
     names = [_in_project(path, project) for path in paths[:SHOWN_FILES]]
     return names if sum(map(len, names)) <= FILES_CHARS else names[:1]
 
 
 def _in_project(path: str, project: str) -> str:
-    """As people name a file: from the project's root, if it is in there."""
+    """Return a path relative to the project's root, if it is inside the project."""
     is_inside = path.startswith((f"{project}/", f"{project}\\"))
     return path[len(project) + 1 :] if is_inside else path
 
 
 def _tool_results(
-    readers: Mapping[str, ReaderState], matching: Mapping[str, int], asked: list[str] | None
+    readers: Mapping[str, ReaderState], matching: Mapping[str, int], names: list[str] | None
 ) -> dict[str, ToolResult]:
-    """Of each assistant: what matches, and what was found of it but cannot be read."""
+    """Return, for each assistant, the number of matches, and the files that cannot be read."""
     results: dict[str, ToolResult] = {}
-    for name in asked or sorted({*readers, *matching}):
+    for name in names or sorted({*readers, *matching}):
         result: ToolResult = {"total_conversations": matching.get(name, 0)}
         state = readers.get(name)
         if state is not None and state.problems:

@@ -1,4 +1,4 @@
-"""What a project is: its name, its place, the state of its repository, and how many files it has."""
+"""A description of a project: its name, location, repository state and number of files."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .files import list_paths, regular_files
 
 class Repository(NamedTuple):
     root: str
-    """The checkout; of a bare repository its own directory."""
+    """The checkout, or the repository's own directory if it is bare."""
     branch: str | None = None
-    """None where HEAD is no branch. A branch without commits has a name all the same."""
+    """None if HEAD is detached. A branch without commits has a name too."""
     commit: str | None = None
     is_worktree: bool = False
-    """One of several checkouts, and not the first."""
+    """True for an additional worktree, not the main checkout."""
     is_bare: bool = False
     is_known_to_git: bool = True
-    """False where git is missing or refuses; then the files of the repository tell less."""
+    """False if git is missing or refuses. Then less is known, from the files of the repository."""
 
 
 class Size(NamedTuple):
@@ -33,13 +33,13 @@ class Description(NamedTuple):
     name: str
     root: str
     is_valid: bool
-    """It is a directory that exists."""
+    """True if it is an existing directory."""
     is_altered: bool
-    """The path as shown differs from the real one, which is no text."""
+    """True if the displayed path differs from the real one, which is not valid text."""
     repository: Repository | None
     size: Size | None
     left_out: tuple[str, ...] = ()
-    """What was not counted, in sentences."""
+    """Sentences about what was not counted."""
 
 
 def describe(directory: Path, effort: Effort, *, with_size: bool) -> Description:
@@ -83,7 +83,7 @@ def _repository_by_files(directory: Path) -> Repository | None:
 
 
 def _size(directory: Path, effort: Effort) -> Size:
-    """What .gitignore leaves out does not count."""
+    """Count files and folders. Files ignored by .gitignore do not count."""
     paths = regular_files(directory, list_paths(directory, effort).paths, effort)
     folders: set[str] = set()
     for path in paths:

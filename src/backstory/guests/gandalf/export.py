@@ -1,4 +1,4 @@
-"""Conversations into files, one each."""
+"""Export conversations to files, one each."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def export_individual_conversations(
     file that is there is never overwritten."""
     clock = Stopwatch()
     notices = [*core.engine.sync_first(core.call)]
-    done = core.export.write(
+    export = core.export.write(
         "md" if format == "markdown" else format,
         limit=limit,
         folder=output_dir,
@@ -52,13 +52,13 @@ def export_individual_conversations(
         workspace=workspace_filter or "",
     )
     reply: ExportedConversations = {
-        "exported_files": len(done.files),
-        "output_directory": str(done.folder),
+        "exported_files": len(export.files),
+        "output_directory": str(export.folder),
         "export_format": format,
         "processing_time": clock.seconds(),
-        "total_conversations": done.total,
-        "files": [file.name for file in done.files],
+        "total_conversations": export.total,
+        "files": [file.name for file in export.files],
     }
-    if not done.total:
+    if not export.total:
         notices.append("No conversation matches; nothing was written.")
     return {**reply, "notices": notices} if notices else reply

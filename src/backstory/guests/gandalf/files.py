@@ -1,7 +1,7 @@
-"""Which files a project has, and which of them matter now.
+"""List a project's files, and score how relevant they are now.
 
-A score has five parts, each from 0 to 1: how lately a file changed, how often it was committed of late, what it is,
-where it lies, and its size. Nothing is read but names, sizes and times."""
+A score has five parts, each from 0 to 1: how recently a file changed, how often it was committed lately, its type, its
+location, and its size. Only names, sizes and times are read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...domain.errors import NotAllowed, NotFound
 from ...domain.when import iso, to_ms
 
 MOST_FILES = 200_000
-"""A listing says when there are more: somebody may have taken a whole disk for a project."""
+"""Maximum number of files to list. A notice says when there are more: the root may be an entire disk."""
 MORE = f"The project has more than {MOST_FILES:,} files; the rest was not looked at."
 
 ACTIVE_DAYS = 90
@@ -58,7 +58,7 @@ SIDE_FOLDERS = frozenset(
 
 
 class Paths(NamedTuple):
-    """Relative to the root, with `/`; sorted, each once."""
+    """Sorted unique paths relative to the root, with `/`."""
 
     paths: list[str]
     by_git: bool
@@ -79,14 +79,14 @@ class ProjectFile(NamedTuple):
 
 class FileList(NamedTuple):
     files: list[ProjectFile]
-    """All of them, the best first; by path when they were not scored."""
+    """All files, best first; by path if they were not scored."""
     notices: tuple[str, ...]
 
 
 def list_files(
     root: Path, now: datetime, effort: Effort, *, types: Collection[str] = (), is_scored: bool = True
 ) -> FileList:
-    """A project's files, of the given types (`py` or `.py`) or of all."""
+    """List a project's files of these types (`py` or `.py`), or of all types."""
     _check(root)
     paths = list_paths(root, effort)
     endings = tuple(f".{ending.lower().removeprefix('.')}" for ending in types)
@@ -103,7 +103,7 @@ def list_files(
 
 
 def list_paths(root: Path, effort: Effort) -> Paths:
-    """What git tracks or would track; where it cannot be asked, what .gitignore files leave."""
+    """Return the files that git tracks or would track; without git, the files not ignored by .gitignore files."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
     listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
     listing: Iterable[str] = (
@@ -118,7 +118,7 @@ def list_paths(root: Path, effort: Effort) -> Paths:
 
 
 def recent_commits(root: Path, now: datetime) -> Mapping[str, int] | None:
-    """How many of the last commits changed each file; None when git does not tell."""
+    """Return the number of recent commits that changed each file; None if git does not answer."""
     since = iso(now - timedelta(days=ACTIVE_DAYS))
     log = git(
         root, "log", f"--since={since}", f"--max-count={MOST_COMMITS}", "--no-merges", "--no-renames",
@@ -138,7 +138,7 @@ def _check(root: Path) -> None:
 
 
 def regular_files(root: Path, paths: Iterable[str], effort: Effort) -> dict[str, os.stat_result]:
-    """Those of the paths that are files now: git also lists links, submodules and what was deleted."""
+    """Return the paths that are regular files now. Git also lists links, submodules and deleted files."""
     there: dict[str, os.stat_result] = {}
     for path in paths:
         if effort.is_over():
@@ -149,7 +149,7 @@ def regular_files(root: Path, paths: Iterable[str], effort: Effort) -> dict[str,
 
 
 def _about(root: Path, path: str) -> os.stat_result | None:
-    """None for what is no file here: a submodule, a link, or what was deleted and not yet committed."""
+    """Return None if the path is not a file: a submodule, a link, or a deletion that is not committed yet."""
     try:
         about = os.lstat(f"{root}/{path}")
     except (OSError, ValueError):
@@ -189,7 +189,7 @@ def _type(name: str) -> float:
 
 
 def _location(folder: str) -> float:
-    """The top of a project and its sources count most, what others made least."""
+    """Score a location: the top of a project and its sources are highest, third-party code is lowest."""
     parts = folder.lower().split("/") if folder else []
     if not FOREIGN_FOLDERS.isdisjoint(parts):
         return 0.1
@@ -202,5 +202,5 @@ def _location(folder: str) -> float:
 
 
 def _size(size: int) -> float:
-    """Nothing to see in an empty file, and too much in a huge one."""
+    """Score a size: empty files have no content, and huge ones too much."""
     return 0.1 if size == 0 else 1.0 if size <= 100_000 else 0.5 if size <= 1_000_000 else 0.1

@@ -1,8 +1,7 @@
-"""Gandalf: what its export wrote, one conversation a file, as JSON, Markdown or plain text.
+"""Gandalf: the output of its export, one conversation per file, as JSON, Markdown or plain text.
 
-Of the original's exports there is nothing to take: they hold names and counts, and no message. Those of our own tool
-of the same name hold everything.
-"""
+Exports of the original program contain only names and counts, without messages, and are not imported. Exports of our
+own tool of the same name contain everything."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from ...readers.formats.paths import homes
 NAME = "gandalf"
 KIND = "conversations"
 FORMS = (".json", ".md", ".txt")
-"""The first is the most exact."""
+"""File formats, most exact first."""
 
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"
 _HEADS = {
@@ -40,7 +39,7 @@ _QUOTED = ("tool", "thinking")
 
 
 class Export(NamedTuple):
-    """A file, whichever form it has."""
+    """A parsed file in any of the formats."""
 
     about: Row
     messages: list[Row]
@@ -87,7 +86,7 @@ def _export(file: Path) -> Export | None:
 
 
 def _parsed(text: str, head: re.Pattern[str]) -> Export:
-    """Title and facts stand before the first message; each message under who said it and when."""
+    """Parse a text: title and facts are before the first message, and each message is below its speaker and time."""
     heads = list(head.finditer(text))
     opening = text[: heads[0].start()] if heads else text
     facts = {heading["name"].replace(" ", "_"): heading["value"] for heading in _FACT.finditer(opening)}
@@ -105,14 +104,14 @@ def _parsed(text: str, head: re.Pattern[str]) -> Export:
 
 def _conversation(export: Export, id: str, file: Path) -> ForeignConversation:
     about = export.about
-    made = about.time("created_at", default=_modified(file))
+    created_at = about.time("created_at", default=_modified(file))
     row = Conversation(
         id=f"{NAME}:{id}",
         title=about.text("title"),
         project=about.text("project"),
         surface=NAME,
-        created_at=made,
-        updated_at=about.time("updated_at", default=made),
+        created_at=created_at,
+        updated_at=about.time("updated_at", default=created_at),
         native_id=id,
         source=str(file),
         directory=about.text("project"),

@@ -1,4 +1,4 @@
-"""What is asked of conversations, in words of the text index, and which conversations hold those words."""
+"""Keyword queries over conversations: units of the text index, and the conversations that contain them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from ...domain.words import Unit
 
 MOST_PROMPT_WORDS = 8
-"""The rarest words of a prompt; the others are in most conversations."""
+"""Maximum number of words from a prompt, the rarest ones. Most conversations contain the others."""
 POSTINGS = 8_000  # read to find out which words those are
 _WORD = lazy_pattern(r"[^\W_]+")
 PROPOSED = 3
-"""Messages of a conversation that an excerpt is chosen from."""
+"""Number of messages per conversation from which an excerpt is chosen."""
 
 
 class Keyword(NamedTuple):
-    """Words that a conversation may hold: any of the alternatives, each with all of its units."""
+    """Words that a conversation may contain: any of the alternatives, each with all of its units."""
 
     alternatives: tuple[tuple[Unit, ...], ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One for each alternative."""
+        """One label per alternative."""
         return tuple(" ".join(word for unit in units for word in unit.words) for units in self.alternatives)
 
     @property
@@ -43,15 +43,15 @@ class Keyword(NamedTuple):
 
 class KeywordQuery(NamedTuple):
     required: tuple[Keyword, ...]
-    """A conversation must hold every one of them."""
+    """A conversation must contain all of these."""
     excluded: tuple[Keyword, ...]
-    """It must hold none of these."""
+    """A conversation must contain none of these."""
     tags: tuple[Keyword, ...]
-    """It must hold at least one of these, if there are any."""
+    """A conversation must contain at least one of these, if there are any."""
     keywords: tuple[Keyword, ...]
-    """What a score counts: the required ones, the tags, and the telling words of the prompt."""
+    """The keywords that count for the score: required ones, tags, and significant words of the prompt."""
     has_operators: bool = False
-    """The query has quotes, OR or -not, and is then taken literally."""
+    """True if the query contains quotes, OR or -not. Then it is matched literally."""
 
     @property
     def words(self) -> list[str]:
@@ -86,7 +86,7 @@ def _telling_words(store: Store, prompt: str) -> list[Unit]:
 
 
 class WordIndex:
-    """Which conversations hold a word, in a text or in the title. Each word is looked up once."""
+    """The conversations that contain a word in a text or in the title. Each word is looked up once."""
 
     def __init__(self, store: Store, which: ConversationFilter) -> None:
         self._store = store
@@ -96,20 +96,20 @@ class WordIndex:
         self._titles: list[tuple[str, str]] | None = None
 
     def among(self, ids: Iterable[str]) -> WordIndex:
-        """The same for these conversations alone."""
+        """Return an index restricted to these conversations."""
         narrowed = WordIndex(self._store, self._which._replace(ids=tuple(ids)))
         narrowed._places = self._places
         return narrowed
 
     def holding(self, keyword: Keyword) -> set[str | None]:
-        """Ids of conversations, and of sessions whose memories hold it."""
+        """Return the ids of conversations, and of sessions with memories, that contain the keyword."""
         holders: set[str | None] = set()
         for units in keyword.alternatives:
             holders |= set.intersection(*map(self._unit_holding, units))
         return holders
 
     def seeds(self, asked: KeywordQuery) -> Collection[str] | None:
-        """Conversations of which every family has one that is asked for; None when any may be."""
+        """Return conversations such that every matching family contains one of them; None if any family may match."""
         sets = [self.holding(keyword) for keyword in asked.required]
         if asked.tags:
             sets.append(set().union(*map(self.holding, asked.tags)))
@@ -124,14 +124,14 @@ class WordIndex:
         return self.tagged(asked, chosen, families)
 
     def tagged(self, asked: KeywordQuery, heads: set[str], families: Families) -> set[str]:
-        """Those of the heads that hold one of the tags, if there are any."""
+        """Return the heads that contain one of the tags; all heads if there are no tags."""
         tags = (families.heads_of(self.holding(tag)) for tag in asked.tags)
         return heads & set().union(*tags) if asked.tags else heads
 
     def best_entries(
         self, asked: KeywordQuery, families: Families, heads: Sequence[str]
     ) -> dict[str, list[tuple[int, int]]]:
-        """For each of the heads, some messages of its family and how many units each holds, the fullest first."""
+        """For each head, return some messages of its family with their number of matching units, highest first."""
         members, room = set(families.members(heads)), self._store.entries
         counts: Counter[int] = Counter()
         for unit in {unit for keyword in asked.keywords for unit in keyword.units}:

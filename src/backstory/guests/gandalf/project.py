@@ -1,4 +1,4 @@
-"""The project at hand: what it is, and which of its files matter."""
+"""The current project: its description, and its relevant files."""
 
 from __future__ import annotations
 

@@ -1,12 +1,20 @@
-"""Recall conversations with any assistant: what they speak of, how new they are, and what was worked on in them.
+"""Recall conversations with any assistant by their content, their age, and the files worked on in them.
 
-What is asked is found by the one search. A conversation's score is the sum of its parts, and each is told: `answer`
-(up to 1.5: how near it comes to what answers best, so that an old answer stands above a fresh mention), `keywords` (the share of the asked words that it
-holds, up to 1), `recency` (1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1), `files` (half for
-reading or writing any, half when they are those that were named or, when none were, this project's) and `type`. When
-something is asked, keywords, files and type count as far as the conversation answers it; but a query takes none below the least score
-that holds all of its words, and a prompt none that would reach it otherwise.
-Subagents and forks speak for the conversation that started them."""
+The shared search answers the query. A conversation's score is the sum of its parts, and each part is reported:
+
+`answer` (up to 1.5): how close the conversation comes to the best answer. It ranks an old answer above a recent
+mention.
+
+`keywords` (up to 1): the share of the query's words that it contains.
+
+`recency`: 1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1.
+
+`files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
+`type` is the last part.
+
+If there is a query, keywords, files and type are weighted by how well the conversation answers it. A query never lowers
+a conversation that contains all of its words below the minimum score, and a prompt never lowers one that would reach it
+otherwise. Subagents and forks count for the conversation that started them."""
 
 from __future__ import annotations
 
@@ -55,25 +63,26 @@ _LONGEST_ENDING = 8
 
 class RecallQuery(NamedTuple):
     days: int | None = 30
-    """None: whenever it was."""
+    """None means no limit."""
     least_score: float = 0.0
     surfaces: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     query: str = ""
-    """Keeps what the search finds, and what holds all of its words in any place or in its title."""
+    """Restricts the result to search hits, and to conversations that contain all words in any message or in the
+    title."""
     tags: tuple[str, ...] = ()
-    """One of them must."""
+    """A conversation must contain at least one of them."""
     prompt: str = ""
-    """What the words to look for are taken from, without leaving anything out."""
+    """A text from which keywords are taken. It does not exclude any conversation."""
     with_subagents: bool = False
-    """As conversations of their own."""
+    """If true, list subagents as separate conversations."""
 
 
 class RecallParts(NamedTuple):
-    """Why a conversation stands where it does."""
+    """The parts of a conversation's score."""
 
     answer: float | None
-    """None when nothing is asked."""
+    """None without a query."""
     keywords: float = 0.0
     recency: float = 0.0
     files: float = 0.0
@@ -86,7 +95,7 @@ class RecallParts(NamedTuple):
 
 @lru_cache(1_000)  # most conversations answer nothing, and those differ in little
 def _raised(parts: RecallParts, least: float, keywords: float, files: float, type: float) -> RecallParts:
-    """With as much more of these three as makes the score the least one, or with all of it where that is not enough."""
+    """Raise these three parts until the score reaches `least`, or to their full value if that is not enough."""
     score = parts.score
     if score >= least:
         return parts
@@ -102,20 +111,20 @@ def _raised(parts: RecallParts, least: float, keywords: float, files: float, typ
 
 
 class _Worth(NamedTuple):
-    """What keywords, files and type add to the score of a conversation."""
+    """Computes the contribution of keywords, files and type to a score."""
 
     weights: Mapping[str, float]
-    """How well each answers what is asked; empty when nothing is."""
+    """How well each conversation answers the query; empty without a query."""
     members: Mapping[str, Collection[str]]
     held: Sequence[Set[str | None]]
-    """For each keyword the conversations that hold it."""
+    """For each keyword, the conversations that contain it."""
     working: Set[str]
-    """Those that touched files."""
+    """Conversations that touched files."""
     named: Set[str] | None
-    """Those that touched a file which was named."""
+    """Conversations that touched one of the named files."""
     project: str
     least: float
-    """What a prompt takes no conversation below that reaches it otherwise."""
+    """The minimum score. A prompt does not lower a conversation below it that would reach it otherwise."""
 
     def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
         id, weight = outline.id, self.weights.get(outline.id, 0.0 if self.weights else 1.0)
@@ -135,7 +144,7 @@ class _Worth(NamedTuple):
         return _raised(weighed, self.least, weighed.keywords, usual, bonus) if self.least else weighed
 
     def _share(self, id: str) -> float:
-        """Of the keywords."""
+        """Return the share of keywords that a conversation contains."""
         members = self.members[id]
         return sum(not some.isdisjoint(members) for some in self.held) / len(self.held) if self.held else 0.0
 
@@ -153,20 +162,20 @@ class RecallPage(NamedTuple):
     found: list[ConversationHit]
     total: int
     older: int
-    """How many match that are older than was asked for; counted when nothing else was found."""
+    """Number of matches older than the requested period; counted only if nothing else matched."""
     by_surface: Mapping[str, int]
     keywords: tuple[str, ...]
     notices: tuple[str, ...] = ()
 
 
 class ReaderState(NamedTuple):
-    """How it stands with the files of one assistant."""
+    """The state of the files of one assistant."""
 
     files: int
     problems: Mapping[str, int]
-    """Why some cannot be read, and how many."""
+    """Number of unreadable files, by reason."""
     unread: Mapping[str, int]
-    """Conversations whose words cannot be read, by completeness."""
+    """Number of conversations whose text cannot be read, by completeness."""
 
 
 class _Scored(NamedTuple):
@@ -176,7 +185,7 @@ class _Scored(NamedTuple):
 
 
 class _Answers(NamedTuple):
-    """What the search found: by conversation its score as a share of the best one's, and its best place."""
+    """Search hits: for each conversation, its score relative to the best one, and its best message."""
 
     shares: Mapping[str, float]
     entries: Mapping[str, int]
@@ -185,7 +194,7 @@ class _Answers(NamedTuple):
 
     @property
     def threads(self) -> list[str]:
-        """The best last, so that it wins where several speak for one conversation."""
+        """Conversation ids with the best one last, so that it wins if several belong to one head."""
         return sorted(self.shares, key=lambda id: self.shares[id])
 
     def by_head(self, families: Families) -> dict[str, float]:
@@ -196,7 +205,7 @@ class _Answers(NamedTuple):
 
 class Recall(GuestPart):
     def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
-        """The conversations that match, the best first; equal ones by when they were last spoken in."""
+        """Return the matching conversations, best first; equal ones by the time of their last message."""
         store = self.engine.store
         since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
         which = self.caller.visible_conversations(
@@ -211,7 +220,7 @@ class Recall(GuestPart):
         scored = self._scored(wanted, asked, families, index, answers)
         order = sorted(scored, key=lambda s: (-s.score, -s.outline.updated_ms, s.outline.id))
         return RecallPage(
-            self._told(order[offset : offset + limit], asked, families, index, answers),
+            self._hits(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
             older=0 if order or since is None else self._count_older(wanted, asked, since),
             by_surface=Counter(each.outline.surface for each in order),
@@ -220,8 +229,9 @@ class Recall(GuestPart):
         )
 
     def _count_older(self, wanted: RecallQuery, asked: KeywordQuery, since: datetime) -> int:
-        """How many conversations before a time the search finds; of a query with operators, and of tags, those that hold the words.
-        They are not scored: that would read all conversations there are."""
+        """Count the matching conversations before a time, without scoring them, which would read all conversations.
+
+        For a query with operators and for tags, conversations that contain the words are counted."""
         store = self.engine.store
         older = ConversationFilter(surfaces=wanted.surfaces, updated_before=since)
         which = self.caller.visible_conversations(older)
@@ -237,7 +247,7 @@ class Recall(GuestPart):
         return sum(not wanted.subjects or families.heads[id].subject in wanted.subjects for id in heads)
 
     def readers(self) -> dict[str, ReaderState]:
-        """Those of whom files were found."""
+        """Return the state of each reader that has files."""
         states: dict[str, ReaderState] = {}
         for reader, problem, files in self.engine.store.sync.count_sources():
             known = states.get(reader, ReaderState(0, {}, {}))
@@ -249,7 +259,9 @@ class Recall(GuestPart):
         return states
 
     def _answers(self, wanted: RecallQuery, asked: KeywordQuery, since: datetime | None) -> _Answers:
-        """What the search finds for the query or the prompt. A query with operators says itself what it keeps."""
+        """Search for the query or the prompt.
+
+        A query with operators is matched literally, and not searched for here."""
         question = wanted.query or wanted.prompt
         if not question.strip() or (wanted.query and asked.has_operators):
             return _Answers({}, {}, ())
@@ -281,7 +293,7 @@ class Recall(GuestPart):
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
         weights = {id: share**STEEPNESS for id, share in answers.by_head(families).items()}
         ranks_only = not wanted.query and wanted.least_score > 0
-        # of what answers nothing only its age counts; but a prompt without a query takes nothing away
+        # a conversation that answers nothing scores only by its age; but a prompt without a query lowers no score
         weighed = chosen & weights.keys() if weights and not ranks_only else chosen
         working = self.engine.store.traces.conversations_with_files(families.members(weighed))
         answering = chosen & weights.keys()
@@ -312,13 +324,13 @@ class Recall(GuestPart):
         return scored
 
     def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
-        """Conversations that touched a file which was named; None when there are none."""
+        """Return the conversations that touched a named file; None if no file is named."""
         named = named_files(f"{wanted.query} {' '.join(wanted.tags)} {wanted.prompt}")
         messages = Filter(kinds=(Kind.MESSAGE,))
         touched = (self.engine.store.traces.touching(name, messages) for name in named)
         return families.heads_of(did.conversation for some in touched for did in some) or None
 
-    def _told(
+    def _hits(
         self,
         page: Sequence[_Scored],
         asked: KeywordQuery,
@@ -347,7 +359,7 @@ class Recall(GuestPart):
         ]
 
     def _passages(self, ids: Sequence[str], families: Families, answers: _Answers) -> dict[str, str]:
-        """Of the places that the search found."""
+        """Return the passages at the positions of the search hits."""
         heads = ((families.head_of.get(id, ""), answers.entries[id]) for id in answers.threads)
         places = {head: entry for head, entry in heads if head in ids}
         read = self._read(places.values())
@@ -360,7 +372,8 @@ class Recall(GuestPart):
     def _excerpts(
         self, ids: Sequence[str], asked: KeywordQuery, families: Families, index: WordIndex
     ) -> dict[str, str]:
-        """Around the words that were asked for, else the beginning of what the user said, or else the assistant."""
+        """Return excerpts around the requested words, else the beginning of the user's first message, else the
+        assistant's."""
         store = self.engine.store
         proposed = index.best_entries(asked, families, ids)
         read = self._read([entry for some in proposed.values() for entry, _ in some])
@@ -368,7 +381,7 @@ class Recall(GuestPart):
         for id in ids:
             messages = [(held, read[entry]) for entry, held in proposed.get(id, ()) if entry in read]
             if messages:
-                # what somebody said is better than what a tool printed
+                # prefer dialogue to the output of a tool
                 best = max(messages, key=lambda each: (each[0], each[1].outline.is_said))
                 texts[id] = best[1].text
         for role in ("user", "assistant"):
@@ -376,7 +389,7 @@ class Recall(GuestPart):
         return {id: best_passage(texts.get(id, ""), asked.words, MAX_SNIPPET_CHARS).text for id in ids}
 
     def _read(self, entries: Collection[int]) -> dict[int, EntryText]:
-        """Messages that the caller may see by now."""
+        """Return messages that the caller may still see."""
         where = self.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
         return {each.outline.entry: each for each in self.engine.store.entries.readings(entries, where)}
 
@@ -386,7 +399,7 @@ def _merged(files: Mapping[str, Sequence[str]], members: Iterable[str]) -> tuple
 
 
 def named_files(text: str) -> list[str]:
-    """What looks like the path or name of a file."""
+    """Return the words that look like the path or name of a file."""
     words = (word.strip(".:!?*") for word in _BETWEEN.split(text[:4_000]))
     return list(dict.fromkeys(word for word in words if _is_file(word)))[:MOST_NAMED]
 

@@ -1,7 +1,6 @@
-"""Gandalf's five tools: what was said to any assistant, and what the project at hand is made of.
+"""Gandalf's five tools: conversations with any assistant, and information about the current project.
 
-`vocabulary` declares the surface; the tools are in the modules below it, one for each subject of the document.
-"""
+`vocabulary` declares the surface; the tools are in modules of this package, one per subject of the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all of Gandalf's tools share: the surface, its error codes, and a clock."""
+"""The surface, error codes and clock that all of Gandalf's tools share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ surface = Surface(
 
 
 class Stopwatch:
-    """What `processing_time` tells: seconds since it was made."""
+    """Measures `processing_time`: seconds since its creation."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()

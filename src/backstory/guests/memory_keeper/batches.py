@@ -1,4 +1,4 @@
-"""Batches: save, update or delete many items in one transaction, all of them or none."""
+"""Batches: save, update or delete many items in one transaction, all or none."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ def _deletion_result(index: int, key: str, ids: Sequence[str]) -> DeletedInBatch
 def _objects_of(
     entries: Sequence[Any], shape: type, field: str, check: Callable[[Json], None]
 ) -> list[dict[str, Any]]:
-    """The objects of a batch. If some are wrong, the error lists each of them."""
+    """Check the objects of a batch. If some are invalid, the error lists each of them."""
     objects: list[dict[str, Any]] = []
     problems: list[BatchProblem] = []
     for index, each in enumerate(entries):
@@ -315,7 +315,7 @@ def _check_change(change: Json) -> None:
 
 
 def _items_by_key(core: Core, session: Session | None, entries: Sequence[Json]) -> dict[str, Memory]:
-    """The items of a session that a batch names and the caller may see, by key."""
+    """Return the items of a session that a batch names and the caller may see, by key."""
     if session is None:
         return {}
     keys = list(dict.fromkeys(item["key"] for item in entries))
@@ -355,7 +355,7 @@ def _draft(item: Json) -> MemoryDraft:
 
 
 def _fields(change: Json) -> Json:
-    """The fields of a memory that a change names."""
+    """Return the fields of a memory that a change sets."""
     fields: Json = {name: change[name] for name in ("category", "private") if name in change}
     if "value" in change:
         fields["text"] = change["value"]
@@ -412,7 +412,7 @@ def _preview(
 
 
 _PREVIEWED: WeakKeyDictionary[Caller, set[tuple[str, str]]] = WeakKeyDictionary()
-"""Sessions and patterns whose dry run a connection has seen."""
+"""Sessions and patterns for which a connection has requested a dry run."""
 
 
 def _check_confirmed(core: Core, pattern: str, session: Session | None) -> None:

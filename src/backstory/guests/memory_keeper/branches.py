@@ -1,4 +1,4 @@
-"""Branches: go on in a copy of the session, and merge another session in."""
+"""Branches: continue in a copy of the session, and merge another session into it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics of channels: of one in detail, or of all beside each other."""
+"""Statistics of one channel in detail, or of all channels in comparison."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from .vocabulary import session_of, surface
 HOUR_MS = 3_600_000
 DAY = timedelta(days=1)
 IDLE_DAYS = 7
-"""A channel without a change for a week is worth a sentence."""
+"""Number of days without a change after which a channel is mentioned."""
 COMMON_SHARE, COMMON_LEAST = 0.8, 5
-"""A key pattern is worth a sentence when it holds this share of at least this many items."""
+"""A key pattern is mentioned if this share of at least this many items has it."""
 TOP_SESSIONS = 10
 TOP_PAIRS = 10
 LIST_BYTES = 15_000  # for each list of the answer
@@ -167,7 +167,7 @@ def context_channel_stats(
 def _narrowed(
     core: Core, channel: str | None, session_id: str | None, time_range: TimeBounds | None
 ) -> Filter | None:
-    """The items that a call is about; None when it names the current session and there is none yet."""
+    """Return the filter for a call; None if it refers to the current session and there is none yet."""
     bounds = decode_object(TimeBounds, time_range or {})
     session = None if session_id is None else session_of(core, session_id)
     if session_id is not None and session is None:
@@ -271,7 +271,7 @@ def _all_channels(core: Core, channels: dict[str, ChannelNumbers]) -> ChannelSta
 
 
 def _health(channel: ChannelNumbers, now: datetime) -> ChannelHealth:
-    """100 while it is in use; a channel loses points after a week, two weeks and a month without a change."""
+    """Return a score: 100 while in use, less after a week, two weeks and a month without a change."""
     idle = _idle_days(channel, now)
     return {
         "channel": channel.name,
@@ -286,7 +286,7 @@ def _idle_days(channel: ChannelNumbers, now: datetime) -> int:
 
 
 def _pairs(channels: Sequence[ChannelNumbers]) -> list[ChannelPair]:
-    """Channels that several sessions use together, the most sessions first."""
+    """Return pairs of channels that several sessions use together, most sessions first."""
     by_session: dict[str, list[str]] = {}
     for channel in channels:
         for session in channel.sessions:
@@ -318,7 +318,7 @@ def _time_series(tallies: Iterable[HourTally]) -> ChannelStatsAnswer:
 
 
 def _insights(core: Core, where: Filter, channels: dict[str, ChannelNumbers]) -> list[str]:
-    """Sentences that hold and that somebody can act on."""
+    """Return true sentences that a reader can act on."""
     now = core.engine.now()
     idle = [(each.name, _idle_days(each, now)) for each in channels.values()]
     sentences = [f"{name}: no change for {days} days." for name, days in idle if days >= IDLE_DAYS]

@@ -1,4 +1,4 @@
-"""Channels: list them, and move items from one to another."""
+"""Channels: list them, and move items between them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ReassignAnswer(TypedDict):
 
 
 class ChannelNumbers(NamedTuple):
-    """What a caller may see of one channel, counted."""
+    """Counts for one channel, restricted to items that the caller may see."""
 
     name: str
     tallies: Sequence[ChannelTally] = ()
@@ -86,7 +86,7 @@ class ChannelNumbers(NamedTuple):
 
     @property
     def sessions(self) -> Counter[str]:
-        """Items by session."""
+        """Number of items by session."""
         return self._count((tally.session or "", tally.total) for tally in self.tallies)
 
     @property
@@ -110,7 +110,7 @@ class ChannelNumbers(NamedTuple):
 
 
 def channel_numbers(core: Core, where: Filter) -> dict[str, ChannelNumbers]:
-    """The channels of matching items that the caller may see, by name."""
+    """Return the channels of matching items that the caller may see, by name."""
     grouped: dict[str, list[ChannelTally]] = {}
     for tally in core.engine.store.memories.tally_channels(core.memories.own(where)):
         grouped.setdefault(tally.channel or GENERAL, []).append(tally)
@@ -150,7 +150,8 @@ def context_list_channels(
 
 
 def _sessions(core: Core, session_id: str | None, session_ids: list[str] | None) -> tuple[str, ...] | None:
-    """Ids of the sessions that a call names; None for all, empty if it names only a current one that is not there yet."""
+    """Return the ids of the requested sessions; None for all, empty if only a current session is requested and there is
+    none."""
     named = [*([session_id] if session_id is not None else []), *(session_ids or [])]
     if not named:
         return None
@@ -159,7 +160,7 @@ def _sessions(core: Core, session_id: str | None, session_ids: list[str] | None)
 
 
 def _known_channels(core: Core, sessions: tuple[str, ...] | None) -> set[str]:
-    """Channels that are a session's default, or that items were in before they were moved or deleted."""
+    """Return channels that are a session's default, or that contained items before these were moved or deleted."""
     store, own = core.engine.store, core.caller.session or ""
     started = store.sessions.find(core.surface, after=None, before=None)
     defaults = {each.channel for each in started if sessions is None or each.id in sessions}

@@ -1,4 +1,4 @@
-"""Checkpoints: take a copy of the session, and restore it."""
+"""Checkpoints: copy the session, and restore it."""
 
 from __future__ import annotations
 

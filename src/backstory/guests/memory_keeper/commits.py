@@ -1,4 +1,4 @@
-"""Commit what is staged, and take a checkpoint that carries the commit's id."""
+"""Commit staged changes, and create a checkpoint that contains the commit's id."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _ChosenFiles(NamedTuple):
 
 
 def _selection(pending: PendingFiles, *, with_tracked: bool) -> _ChosenFiles:
-    """What is staged; if that is nothing and the caller wants it, every change to tracked files."""
+    """Return the staged files; if there are none and the caller permits it, all changes to tracked files."""
     if pending.staged:
         return _ChosenFiles(pending.staged, is_unstaged=False)
     if pending.unstaged and with_tracked:
@@ -96,7 +96,7 @@ def _selection(pending: PendingFiles, *, with_tracked: bool) -> _ChosenFiles:
 
 
 def _refuse(core: Core, auto_save: bool) -> NoReturn:
-    """Tell how commits are switched on; the checkpoint is taken all the same."""
+    """Explain how to enable commits. The checkpoint is created nevertheless."""
     checkpoint = _checkpoint(core, f"before-commit-{iso(core.engine.now())}", "") if auto_save else None
     raise NotAllowed(
         "Commits by tools are switched off; nothing was committed.",

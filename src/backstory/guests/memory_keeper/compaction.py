@@ -1,4 +1,4 @@
-"""Before an assistant's context is compacted: a checkpoint, and what to go on with afterwards."""
+"""Prepare the compaction of an assistant's context: a checkpoint, and the items needed to continue."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def context_prepare_compaction(core: Core) -> CompactionAnswer:
     return {
         "checkpoint": checkpoint.name,
         "checkpointId": checkpoint.id,
-        "criticalItems": _kept(weighty),
-        "decisions": _kept(decisions),
+        "criticalItems": _item_bodies(weighty),
+        "decisions": _item_bodies(decisions),
         "nextSteps": steps,
-        "unfinishedTasks": _kept(tasks),
+        "unfinishedTasks": _item_bodies(tasks),
         "filesTracked": checkpoint.files,
         "summary": summary,
         "gitBranch": checkpoint.git_branch,
@@ -84,7 +84,7 @@ def context_prepare_compaction(core: Core) -> CompactionAnswer:
 
 
 def session_items(core: Core, session: str) -> list[Memory]:
-    """The items of a session that the caller may see, by priority and then the newest."""
+    """Return the items of a session that the caller may see, by priority, then newest first."""
     return core.memories.find(Filter(threads=(session,)), Page(order=Order.PRIORITY))
 
 
@@ -93,7 +93,7 @@ def open_tasks(items: Iterable[Memory]) -> list[Memory]:
 
 
 def next_steps(tasks: Iterable[Memory]) -> list[str]:
-    """What to go on with, one line for each open task."""
+    """Return one line for each open task to continue with."""
     lines = (
         one_line(f"Continue: {memory.key or memory.id}: {safe_text(memory.text, memory.trust)}", LINE_CHARS)
         for memory in tasks
@@ -117,7 +117,7 @@ def _nothing() -> CompactionAnswer:
     }
 
 
-def _kept(memories: Iterable[Memory]) -> list[KeptItem]:
+def _item_bodies(memories: Iterable[Memory]) -> list[KeptItem]:
     items = (
         cut(
             AnswerItem(
@@ -132,7 +132,7 @@ def _kept(memories: Iterable[Memory]) -> list[KeptItem]:
 
 
 def _summary(name: str, items: list[Memory], tasks: list[Memory]) -> str:
-    """Whole lines, each item once: open tasks, then decisions, then the others by priority."""
+    """Return whole lines, with each item once: open tasks, then decisions, then the others by priority."""
     first = [*tasks, *(memory for memory in items if memory.category == "decision")]
     ordered = dict.fromkeys(memory.id for memory in (*first, *items))
     known = {memory.id: memory for memory in items}

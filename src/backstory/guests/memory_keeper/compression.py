@@ -1,4 +1,4 @@
-"""Compression: old items move to an archive, from which they can be read and restored."""
+"""Compression: move old items to an archive, from which they can be read and restored."""
 
 from __future__ import annotations
 
@@ -69,23 +69,23 @@ def context_compress(
     archived. Sizes are KB of stored values, ratio is originalSize divided by compressedSize, preserved counts the
     items that stay, and summary.archived lists which keys went, by session."""
     session = None if session_id is None else core.sessions.get(session_id).id
-    done = core.archive.compress(
+    result = core.archive.compress(
         parse_when(older_than, core.engine.now(), field="olderThan"),
         keep=tuple(preserve_categories or ()),
         target_bytes=None if target_size is None else target_size * KB,
         session=session,
     )
     return {
-        "compressed": _sizes(done),
-        "preserved": done.preserved,
-        # always: an archive is no deletion, and only context_delete removes what a user saved
+        "compressed": _sizes(result),
+        "preserved": result.preserved,
+        # always 0: archiving deletes nothing, and only context_delete removes items that a user saved
         "deleted": 0,
-        "summary": _summary(done.moved),
+        "summary": _summary(result.moved),
     }
 
 
-def _sizes(done: CompressionResult) -> Sizes:
-    packed = done.packed
+def _sizes(result: CompressionResult) -> Sizes:
+    packed = result.packed
     return {
         "items": packed.items,
         "originalSize": round(packed.original / KB, 3),

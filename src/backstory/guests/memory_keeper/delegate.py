@@ -63,9 +63,9 @@ def context_delegate(
     began = perf_counter()
     linked = isinstance(task_type, list) if chain is None else chain
     steps: list[_Step] = []
-    for task, given in _paired(task_type, input):
+    for task, task_input in _paired(task_type, input):
         core.call.raise_if_cancelled()
-        steps.append(_run(core, task, given, context, steps if linked else []))
+        steps.append(_run(core, task, task_input, context, steps if linked else []))
     is_one = not isinstance(task_type, list) and not isinstance(input, list)
     reply = _one(steps[0]) if is_one else _several(steps, linked=linked)
     metadata: TaskMetadata = {
@@ -81,16 +81,16 @@ def context_delegate(
     }
 
 
-def _paired(task_type: str | list[TaskType], given: Any) -> list[tuple[str, Any]]:
-    """Each task with its input. One task may have several inputs, and several tasks share one input."""
+def _paired(task_type: str | list[TaskType], task_input: Any) -> list[tuple[str, Any]]:
+    """Pair each task with its input. One task may have several inputs, and several tasks may share one."""
     if not task_type:
         raise InvalidInput("taskType is empty.", hint="Name at least one task.", field="taskType")
     if not isinstance(task_type, list):
-        inputs = given if isinstance(given, list) else [given]
+        inputs = task_input if isinstance(task_input, list) else [task_input]
         tasks: list[str] = [task_type] * len(inputs)
     else:
         tasks = list(task_type)
-        inputs = given if isinstance(given, list) else [_part(given, task) for task in tasks]
+        inputs = task_input if isinstance(task_input, list) else [_part(task_input, task) for task in tasks]
     if len(tasks) > MOST_TASKS:
         raise InvalidInput(f"At most {MOST_TASKS} tasks run in one call.", field="taskType")
     if not tasks or len(tasks) != len(inputs):
@@ -100,26 +100,26 @@ def _paired(task_type: str | list[TaskType], given: Any) -> list[tuple[str, Any]
     return list(zip(tasks, inputs, strict=True))
 
 
-def _part(given: Any, task: str) -> Any:
-    """What of a shared input is for a task: the fields that it knows."""
-    if not isinstance(given, dict):
-        return given
+def _part(shared: Any, task: str) -> Any:
+    """Return the part of a shared input for a task: the fields that it knows."""
+    if not isinstance(shared, dict):
+        return shared
     others = {name for other, fields in FIELDS.items() if other != task for name in fields}
-    return {name: value for name, value in given.items() if name in FIELDS[task] or name not in others}
+    return {name: value for name, value in shared.items() if name in FIELDS[task] or name not in others}
 
 
-def _run(core: Core, task: str, given: Any, context: Any, before: list[_Step]) -> _Step:
+def _run(core: Core, task: str, task_input: Any, context: Any, before: list[_Step]) -> _Step:
     findings = [finding for step in before for finding in step.report.findings]
-    return _Step(task, run_task(core, task, given, read_scope(core, context), findings))
+    return _Step(task, run_task(core, task, task_input, read_scope(core, context), findings))
 
 
 def _one(step: _Step, most: int = MOST_FINDINGS) -> Json:
     value, reasoning = step.report.confidence
-    return {"result": _shown(step.report, most), "confidence": value, "reasoning": reasoning}
+    return {"result": _report_body(step.report, most), "confidence": value, "reasoning": reasoning}
 
 
 def _several(steps: list[_Step], *, linked: bool) -> Json:
-    """A chain is as sure as its least sure step, tasks side by side as sure as they are on average."""
+    """Combine steps. A chain is as certain as its least certain step; independent tasks are averaged."""
     values = [step.report.confidence.value for step in steps]
     value = min(values) if linked else round(sum(values) / len(values), 2)
     rule = "The least sure step counts" if linked else "The mean of all tasks counts"
@@ -137,7 +137,7 @@ def _agent(steps: list[_Step]) -> str:
     return "+".join(names)
 
 
-def _shown(report: InsightReport, most: int) -> Json:
+def _report_body(report: InsightReport, most: int) -> Json:
     result: Json = {"type": report.kind, "itemsAnalyzed": report.looked_at, "itemsVisible": report.total}
     name = "recommendations" if report.kind == "recommendations" else "findings"
     if report.findings or report.kind not in ("summary", "narrative"):

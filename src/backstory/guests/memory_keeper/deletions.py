@@ -1,7 +1,7 @@
-"""Delete items: one for good, or several at once so that they can be brought back for 30 days.
+"""Delete items: a single one permanently, or several at once, which can be restored for 30 days.
 
-What can be brought back is noted by its key for context_diff and context_watch. What is erased leaves no key either, except
-to watchers that wait at that moment."""
+The keys of restorable items are recorded for context_diff and context_watch. Permanently deleted items leave no key,
+except for watchers that are waiting at that moment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...store import Store
 
 NOTED_FOR = timedelta(days=30)
 ENDED_FOR = timedelta(days=1)
-"""So long a poll of a watcher that ended is told why."""
+"""For this long, polling an ended watcher reports why it ended."""
 
 
 class DeletedItems(NamedTuple):
@@ -28,7 +28,7 @@ class DeletedItems(NamedTuple):
 
 class Deletions(GuestPart):
     def for_good(self, key: str, session: str) -> Receipt:
-        """Erase what a session has under a key, with its history."""
+        """Erase the items of a session under a key, with their history."""
         items = self.named((key,), session)
 
         def note() -> None:
@@ -38,7 +38,7 @@ class Deletions(GuestPart):
         return self.core.deletion.by_key(key, session, note)
 
     def together(self, choose: Callable[[], list[Memory]]) -> DeletedItems:
-        """Delete all of the chosen items or, if anything fails, none. `choose` is called inside the transaction."""
+        """Delete all selected items or, if anything fails, none. `choose` is called inside the transaction."""
         selection: list[Memory] = []
 
         def take() -> list[Memory]:
@@ -52,7 +52,9 @@ class Deletions(GuestPart):
         return DeletedItems(selection, until)
 
     def named(self, keys: Sequence[str], session: str) -> list[Memory]:
-        """The items of a session with these keys, also archived ones; an item without a key is named by its id."""
+        """Return the items of a session with these keys, including archived ones.
+
+        An item without a key is named by its id."""
         by_key = self._all(Filter(threads=(session,), keys=tuple(keys)))
         by_id = self._all(Filter(threads=(session,), ids=tuple(keys)))
         return [*by_key, *(memory for memory in by_id if memory.key is None)]
@@ -74,7 +76,7 @@ class Deletions(GuestPart):
 
 
 def prune_changes(store: Store, now: datetime) -> None:
-    """Drop notes that nobody needs any more. For a transaction of the caller's."""
+    """Delete records that are no longer needed. Call it inside a transaction."""
     if store.changes.prune(now, ended_before=now - ENDED_FOR, deleted_before=now - NOTED_FOR):
         store.residue.note(("memory_change",))
 

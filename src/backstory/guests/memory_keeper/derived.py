@@ -1,4 +1,4 @@
-"""What Memory Keeper stores that may quote memories: links, and notes of changes and deletions."""
+"""Data that Memory Keeper stores and that may quote memories: links, and records of changes and deletions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changed in a session since a checkpoint or a time."""
+"""Changes in a session since a checkpoint or a time."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class DiffAnswer(TypedDict):
 
 
 class Difference(NamedTuple):
-    """Items that differ from what they were, each in one list."""
+    """Items that differ from an earlier state, each in one list."""
 
     since: datetime
     added: Sequence[Memory] = ()
     modified: Sequence[Memory] = ()
     deleted: Sequence[str] = ()
-    """Their keys."""
+    """Keys of deleted items."""
 
 
 @surface.tool("Compare with an earlier state", READS)
@@ -121,7 +121,7 @@ def _moment(core: Core, since: str | None) -> datetime:
 
 
 class Described(NamedTuple):
-    """What a filter of a comparison looks at, of an item or of a deleted one."""
+    """The fields of a live or deleted item that a comparison can filter by."""
 
     category: str | None
     channel: str | None
@@ -139,7 +139,9 @@ class SessionComparison(GuestPart):
     def with_checkpoint(
         self, checkpoint: Checkpoint, session: Session | None, matches: Matches
     ) -> Difference:
-        """By key, with the copy that the checkpoint is. Private items of other sessions are left out on both sides."""
+        """Compare by key with the copy in the checkpoint.
+
+        Private items of other sessions are left out on both sides."""
         contents = self.engine.store.checkpoints.read(checkpoint)
         is_own = checkpoint.session == self.caller.session
         before = {_place(each): each for each in contents.memories if is_own or not each.private}
@@ -162,7 +164,7 @@ class SessionComparison(GuestPart):
         )
 
     def with_time(self, since: datetime, session: Session | None, matches: Matches) -> Difference:
-        """By the history of each item, and by the deletions that are noted."""
+        """Compare by the history of each item, and by the recorded deletions."""
         items = self._items(session)
         added = [memory for memory in items if memory.created_at >= since]
         changed = [memory for memory in items if memory.created_at < since <= memory.updated_at]
@@ -191,7 +193,7 @@ class SessionComparison(GuestPart):
         return self.core.memories.find(Filter(threads=(session.id,)), Page(order=Order.UPDATED_NEWEST))
 
     def _differs(self, memory: Memory, since: datetime) -> bool:
-        """Whether an item is another than it was at a time; one that was changed and changed back is not."""
+        """True if an item differs from its state at a time. An item that was changed and changed back does not."""
         history = self.engine.store.memories.former(memory.id)
         before = [former for former in history if former.saved_at < since]
         return not before or _content(memory) != _content(before[-1])
@@ -202,7 +204,7 @@ def _content(item: Memory | Former) -> object:
 
 
 def _place(memory: Memory) -> object:
-    """What an item is recognized by after a restore, which gives it another id."""
+    """Return the identity of an item across a restore, which assigns a new id."""
     return memory.key if memory.key is not None else (memory.text, memory.created_at)
 
 
@@ -244,7 +246,7 @@ def _answer(core: Core, difference: Difference, with_values: bool, limit: int, o
 def _changed(memory: Memory, with_values: bool) -> Json:
     if not with_values:
         return {"key": _name(memory), "category": memory.category}
-    made, changed = iso(memory.created_at), iso(memory.updated_at)
+    created, changed = iso(memory.created_at), iso(memory.updated_at)
     return {
         "id": memory.id,
         "key": _name(memory),
@@ -255,8 +257,8 @@ def _changed(memory: Memory, with_values: bool) -> Json:
         "metadata": as_given(memory.metadata) if memory.metadata else None,
         "sessionId": memory.session or "",
         "session_id": memory.session or "",
-        "createdAt": made,
-        "created_at": made,
+        "createdAt": created,
+        "created_at": created,
         "updatedAt": changed,
         "updated_at": changed,
         "size": len(memory.text.encode()),

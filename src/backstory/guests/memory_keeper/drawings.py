@@ -1,4 +1,4 @@
-"""Data to draw from: the knowledge graph, a timeline, a heatmap."""
+"""Data for drawings: the knowledge graph, a timeline, a heatmap."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class DrawnPeriod(TypedDict):
 
 
 class Drawing(TypedDict):
-    """Of a graph: nodes and edges. Of a timeline: periods. Of a heatmap: days, hours, counts."""
+    """The data of a graph (nodes and edges), a timeline (periods) or a heatmap (days, hours, counts)."""
 
     nodes: NotRequired[list[dict[str, Any]]]
     edges: NotRequired[list[dict[str, Any]]]

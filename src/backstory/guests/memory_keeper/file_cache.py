@@ -1,4 +1,4 @@
-"""Remember what a file contained, and tell whether it changed since."""
+"""Cache the contents of files, and detect changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_READ = 50 * 1024 * 1024
 
 
 class FileChange(NamedTuple):
-    """What a file is now, and what was known of it. A file that was never cached counts as changed."""
+    """The current hash of a file, and its cached record. A file that was never cached counts as changed."""
 
     current_hash: str
     cached: CachedFile | None
@@ -29,7 +29,7 @@ class FileChange(NamedTuple):
 
 class FileCache(GuestPart):
     def remember(self, path: str, content: str, metadata: Mapping[str, Any]) -> CachedFile:
-        """Keep a file's content for the current session, in place of what it knew of the file."""
+        """Cache a file's content for the current session, replacing its earlier record."""
         whole = _normal(path, self.caller.directory)
         session = self.core.sessions.current()
         data = content.encode()
@@ -50,8 +50,10 @@ class FileCache(GuestPart):
         return file
 
     def changed(self, path: str, content: str | None) -> FileChange:
-        """Compare a content, or the file as it is on disk, with what the current session cached, else with what
-        the nearest of those cached that it was continued or branched from, else with what any session cached last."""
+        """Compare a content, or the file on disk, with the cached version.
+
+        That is the version of the current session, else of the nearest session that it continues or branched from, else
+        the last version that any session cached."""
         store = self.engine.store
         whole = _normal(path, self.caller.directory)
         if content is None:
@@ -63,7 +65,9 @@ class FileCache(GuestPart):
 
 
 def _normal(path: str, project: str) -> str:
-    """Absolute, without `.` and `..`; links are not followed, a file has the name the caller uses."""
+    """Return an absolute path without `.` and `..`.
+
+    Links are not followed: a file has the name that the caller uses."""
     if not path.strip() or "\0" in path:
         raise InvalidInput("path is not the name of a file.", field="path")
     return os.path.normpath(os.path.join(project, path))

@@ -1,4 +1,4 @@
-"""Files: cache a content, and tell whether a file changed since."""
+"""Files: cache a content, and check whether a file changed since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Answers have a token budget: what does not fit is left for the next page, and a value too large for any is cut and marked."""
+"""Fit answers into a token budget: further items are left for the next page, and a value too large for any page is cut
+and marked."""
 
 from __future__ import annotations
 
@@ -8,18 +9,18 @@ from typing import Any, NamedTuple, TypedDict
 from ...tools.budget import ANSWER_BYTES, fitting, size
 
 USUAL_ITEMS = 250
-"""On a page, unless the call says how many."""
+"""Default number of items per page."""
 MOST_ITEMS = 1_000
-"""No more fit into an answer however short they are."""
+"""Maximum number of items per page. No more fit into an answer, however short they are."""
 
 LONGEST_SUMMARY = 40_000
-"""Characters, which an answer can hold in any script."""
+"""Number of characters that fit into an answer in any script."""
 LEAST_VALUE = 1_000
-"""Bytes of a value that are shown whatever else an item carries."""
+"""Minimum number of bytes of a value to show, whatever else an item contains."""
 
 
 class Truncation(TypedDict):
-    """A value was cut: which of its characters are here, how many it has, and how to read on."""
+    """Marks a cut value: the range of its characters, its size, and how to read on."""
 
     start: int
     end: int
@@ -28,7 +29,7 @@ class Truncation(TypedDict):
 
 
 class AnswerItem(NamedTuple):
-    """An item of an answer, and the id it can be read by."""
+    """An item of an answer, and the id by which it can be read."""
 
     id: str
     item: Any
@@ -42,7 +43,7 @@ class AnswerPage(NamedTuple):
 def answer_page(
     answers: Iterable[AnswerItem], *, offset: int, total: int, room: int = ANSWER_BYTES
 ) -> AnswerPage:
-    """As many whole items as fit into `room` bytes, and at least the first, whose value is cut if it must be."""
+    """Return as many whole items as fit into `room` bytes, but at least the first, whose value is cut if necessary."""
     whole = fitting(answers, room, cost=lambda one: size(one.item))
     items = [*(cut(one, room) for one in whole[:1]), *(one.item for one in whole[1:])]
     after = offset + len(items)
@@ -54,7 +55,7 @@ def page_size(limit: int | None) -> int:
 
 
 def cut(answer: AnswerItem, budget: int) -> Any:
-    """The item with as much of its value as the budget holds, marked when that is not all."""
+    """Return the item with as much of its value as fits, and a mark if it was cut."""
     item = answer.item
     whole = size(item)
     if whole <= budget or "value" not in item:
@@ -69,7 +70,7 @@ def cut(answer: AnswerItem, budget: int) -> Any:
 
 
 def mark(id: str, start: int, length: int, size: int) -> Truncation:
-    """How a part of a value says that it is one."""
+    """Return the mark of a partial value."""
     end = start + length
     how = f'context_get with key "{id}" and valueOffset {end} reads on.' if end < size else "This is the end."
     return {"start": start, "end": end, "size": size, "readOn": how}

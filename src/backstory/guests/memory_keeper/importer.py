@@ -1,8 +1,7 @@
 """MCP Memory Keeper: its SQLite file, versions 0.10 to 0.14, or an export of one session.
 
-It has no history of its own, but its change log (since 0.11) still holds what was overwritten and deleted. An item is
-known by its session and key: saving a key again gives it another id.
-"""
+It has no history, but its change log (since 0.11) contains overwritten and deleted values. An item is identified by its
+session and key, because saving a key again assigns another id."""
 
 from __future__ import annotations
 
@@ -95,12 +94,12 @@ def _records(tables: Tables) -> Iterator[Record]:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("created_at")
+    created_at = row.time("created_at")
     return ForeignSession(
         place=_session_place(row.id("id")),
         name=row.text("name") or "Unnamed session",
-        created_at=made,
-        updated_at=row.time("updated_at", default=made),
+        created_at=created_at,
+        updated_at=row.time("updated_at", default=created_at),
         project=row.text("working_directory"),
         channel=row.text("default_channel") or "general",
         description=row.text("description"),
@@ -113,16 +112,16 @@ def _session_place(id: str) -> str:
 
 
 class _Life(NamedTuple):
-    """What a session said under a key, from one deletion to the next: the rows of the change log."""
+    """The values of a key in a session between two deletions: the rows of the change log."""
 
     id: str
-    """Of the last row's item."""
+    """Item id in the last row."""
     changes: list[Row]
     is_deleted: bool
 
     @property
     def formers(self) -> tuple[Former, ...]:
-        """Every value that another one took the place of."""
+        """Return every value that was replaced by another one."""
         first = self.changes[0]
         values = [change for change in self.changes if change.text("operation") != "DELETE"]
         replaced = [
@@ -169,13 +168,13 @@ def _item_place(session: str, key: str, *life: str) -> str:
 
 
 def _item(row: Row, formers: tuple[Former, ...], directories: Mapping[str, str]) -> ForeignMemory:
-    session, made = row.id("session_id"), row.time("created_at")
+    session, created_at = row.id("session_id"), row.time("created_at")
     return ForeignMemory(
         kind="items",
         place=_item_place(session, row.text("key")),
         text=row.text("value"),
-        created_at=formers[0].saved_at if formers else made,
-        updated_at=row.time("updated_at", default=made),
+        created_at=formers[0].saved_at if formers else created_at,
+        updated_at=row.time("updated_at", default=created_at),
         project=directories.get(session, ""),
         session=_session_place(session),
         key=row.text("key"),
@@ -189,7 +188,7 @@ def _item(row: Row, formers: tuple[Former, ...], directories: Mapping[str, str])
 
 
 def _former(change: Row, which: str) -> Former:
-    """The new or the old value of a change."""
+    """Return the new or the old value of a change."""
     return Former(
         text=change.text(f"{which}_value"),
         category=change.text("category") or None,
@@ -203,7 +202,7 @@ def _former(change: Row, which: str) -> Former:
 def _deleted(
     owner: tuple[str, str], life: _Life, directories: Mapping[str, str], place: str
 ) -> ForeignMemory:
-    """What it said last. The log does not tell whether it was private."""
+    """Return the last value of a deleted item. The log does not record whether it was private."""
     session, key = owner
     last = life.changes[-1]
     return ForeignMemory(
@@ -225,13 +224,13 @@ def _deleted(
 
 
 def _journal_entry(row: Row, directories: Mapping[str, str]) -> ForeignMemory:
-    made = row.time("created_at")
+    created_at = row.time("created_at")
     return ForeignMemory(
         kind="journal entries",
         place=f"journal_entries/{row.id('id')}",
         text=row.text("entry"),
-        created_at=made,
-        updated_at=made,
+        created_at=created_at,
+        updated_at=created_at,
         project=directories.get(row.id("session_id"), ""),
         session=_session_place(row.id("session_id")),
         category=JOURNAL,
@@ -245,13 +244,13 @@ def _observations(tables: Tables, directories: Mapping[str, str]) -> Iterator[Fo
     entities = {row.id("id"): row for row in tables("entities")}
     for row in tables("observations"):
         entity = entities.get(row.id("entity_id"), Row({}))
-        made = row.time("timestamp")
+        created_at = row.time("timestamp")
         yield ForeignMemory(
             kind="observations",
             place=f"observations/{row.id('id')}",
             text=": ".join(filter(None, (entity.text("name"), row.text("observation")))),
-            created_at=made,
-            updated_at=made,
+            created_at=created_at,
+            updated_at=created_at,
             project=directories.get(entity.id("session_id"), ""),
             session=_session_place(entity.id("session_id")) if entity.id("session_id") else None,
             category="observation",
@@ -260,7 +259,7 @@ def _observations(tables: Tables, directories: Mapping[str, str]) -> Iterator[Fo
 
 
 def _relations(tables: Tables, directories: Mapping[str, str]) -> Iterator[ForeignLink | ForeignMemory]:
-    """Links between items; as a sentence where one of the keys is not there any more."""
+    """Yield links between items, or a sentence if one of the keys no longer exists."""
     owners: dict[str, list[str]] = {}
     for row in tables("context_items"):
         owners.setdefault(row.text("key"), []).append(row.id("session_id"))
@@ -298,7 +297,7 @@ def _relation(row: Row, directories: Mapping[str, str]) -> ForeignMemory:
 
 
 def _file(row: Row) -> ForeignFile:
-    """Its size and hash are not read: they were wrong at times, and follow from the content."""
+    """Read a cached file. Its size and hash are ignored: they were sometimes wrong, and follow from the content."""
     return ForeignFile(
         place=f"file_cache/{row.id('session_id')}/{row.text('file_path')}",
         session=_session_place(row.id("session_id")),
@@ -309,7 +308,7 @@ def _file(row: Row) -> ForeignFile:
 
 
 def _checkpoints(tables: Tables, files: Mapping[str, ForeignFile]) -> Iterator[ForeignCheckpoint]:
-    """A checkpoint there was a list of links to the items as they are now, not a copy."""
+    """Read checkpoints. In the original they are links to the current items, not copies."""
     items = {
         row.id("id"): _item_place(row.id("session_id"), row.text("key")) for row in tables("context_items")
     }

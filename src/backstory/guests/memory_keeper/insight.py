@@ -44,16 +44,16 @@ def context_summarize(
     """Summarize a session as an index: decisions, open tasks, errors, warnings, progress and notes, the most important
     and most recent first. leftOut counts the items that did not fit into maxLength."""
     session = core.sessions.view() if session_id is None else core.sessions.get(session_id)
-    made = Insight(core).summarize(
+    result = Insight(core).summarize(
         session, tuple(categories or ()), DigestForm(format), min(max_length, LONGEST_SUMMARY)
     )
     return {
-        "summary": made.digest.text,
+        "summary": result.digest.text,
         "stats": {
-            "totalItems": sum(made.by_category.values()),
-            "byCategory": made.by_category,
-            "byPriority": made.by_priority,
+            "totalItems": sum(result.by_category.values()),
+            "byCategory": result.by_category,
+            "byPriority": result.by_priority,
         },
-        "sessionInfo": {"id": session.id, "name": session.name, "duration": duration(made.last - made.first)},
-        "leftOut": made.digest.left_out,
+        "sessionInfo": {"id": session.id, "name": session.name, "duration": duration(result.last - result.first)},
+        "leftOut": result.digest.left_out,
     }  # fmt: skip

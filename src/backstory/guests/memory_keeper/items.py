@@ -56,7 +56,7 @@ class ItemBody(TypedDict):
 
 
 class Pagination(TypedDict):
-    """The same facts under the names that MCP Memory Keeper gives them."""
+    """Pagination under MCP Memory Keeper's own field names."""
 
     total: int
     returned: int
@@ -214,7 +214,7 @@ class _KnownItem(NamedTuple):
 
 
 def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_KnownItem]:
-    """What is known under a key besides the live items: archived ones, or else the memory that has it for an id."""
+    """Return archived items with the key, or else the memory whose id it is."""
     if not with_archive:
         return []
     archived = [_KnownItem(memory, is_archived=True) for memory in core.retrieval.archived(where)]
@@ -222,7 +222,7 @@ def _elsewhere(core: Core, where: Filter, *, with_archive: bool) -> list[_KnownI
 
 
 class _View(NamedTuple):
-    """How much of each item a call asks to see."""
+    """The parts of each item that a call requests."""
 
     core: Core
     is_full: bool
@@ -235,10 +235,10 @@ class _View(NamedTuple):
         if self.with_history:
             source = self.core.archive if known.is_archived else self.core.memories
             formers = source.history(memory)
-        item = self._shown(memory, formers)
+        item = self._body(memory, formers)
         return {**item, "archived": True} if known.is_archived else item
 
-    def _shown(self, memory: Memory, formers: Sequence[Former]) -> Json:
+    def _body(self, memory: Memory, formers: Sequence[Former]) -> Json:
         item: Json = {
             "id": memory.id,
             "key": memory.key or memory.id,
@@ -262,7 +262,7 @@ class _View(NamedTuple):
 
 
 def item_description(memory: Memory) -> Json:
-    """What an item shows besides its value, where it has it."""
+    """Return the fields of an item besides its value, without missing ones."""
     about = {
         "category": memory.category,
         "priority": memory.priority.value,
@@ -279,5 +279,5 @@ def _earlier(former: Former) -> Json:
         "channel": former.channel,
         "metadata": as_given(former.metadata) if former.metadata else None,
     }
-    given = {name: value for name, value in about.items() if value is not None}
-    return {"value": former.text, **given, "savedAt": iso(former.saved_at)}
+    fields = {name: value for name, value in about.items() if value is not None}
+    return {"value": former.text, **fields, "savedAt": iso(former.saved_at)}

@@ -1,4 +1,4 @@
-"""The journal: what the session feels like from inside, in the assistant's or its user's own words."""
+"""The journal: how a session feels from the inside, in the words of the assistant or its user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...domain.records import Memory
 
 class Journal(GuestPart):
     def write(self, entry: str, *, tags: tuple[str, ...] = (), mood: str | None = None) -> Memory:
-        """A public memory of the current session, without a key: entries never replace each other."""
+        """Save a public memory of the current session without a key, because entries never replace each other."""
         if not entry.strip():
             raise InvalidInput("entry is empty.", hint="Nothing was saved; write something.", field="entry")
         draft = MemoryDraft(text=entry, category=JOURNAL, tags=tags, metadata={"mood": mood} if mood else {})

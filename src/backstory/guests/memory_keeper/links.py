@@ -1,4 +1,4 @@
-"""Links that the user draws between items, and what they lead to."""
+"""Links that the user creates between items, and traversal along them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ Relationship = Literal[
 ]  # fmt: skip
 Direction = Literal["outgoing", "incoming", "both"]
 RELATED_BYTES = 40_000
-"""For the related items with their values; the graph and the flat list repeat the keys and get 20,000 each."""
+"""Size limit of the related items with their values.
+
+The graph and the flat list repeat the keys and get 20,000 each."""
 LIST_BYTES = 20_000
 VALUE_BYTES = 4_000  # of one related item
 LABEL_CHARS = 50
@@ -188,7 +190,7 @@ def context_get_related(
 
 
 def _item(core: Core, key: str) -> Memory:
-    """The item of a key as context_get finds it: the own session's first, then public ones of all."""
+    """Return the item with a key like context_get: of the own session first, then public ones of all sessions."""
     listing = core.retrieval.items(Filter(keys=(key,)), Sorting(), limit=1, offset=0)
     if not listing.memories:
         raise NotFound("item", key)
@@ -196,12 +198,12 @@ def _item(core: Core, key: str) -> Memory:
 
 
 class LinkStep(NamedTuple):
-    """An item as a walk along links reached it."""
+    """An item that a traversal along links reached."""
 
     memory: Memory
     link: MemoryLink
     direction: Literal["outgoing", "incoming"]
-    """Of the link, seen from the item before."""
+    """Direction of the link, as seen from the previous item."""
     path: tuple[str, ...]
     """Keys from the start to the item."""
 
@@ -209,7 +211,7 @@ class LinkStep(NamedTuple):
 class LinkWalk(NamedTuple):
     steps: list[LinkStep]
     links: list[MemoryLink]
-    """All links between the start and the items that were reached."""
+    """All links between the start and the reached items."""
 
 
 def _walk(core: Core, start: Memory, relationship: str | None, depth: int, direction: Direction) -> LinkWalk:
@@ -239,7 +241,7 @@ def _walk(core: Core, start: Memory, relationship: str | None, depth: int, direc
 def _ways(
     links: Sequence[MemoryLink], frontier: dict[str, tuple[str, ...]], direction: Direction
 ) -> Iterator[tuple[str, str, Literal["outgoing", "incoming"], MemoryLink]]:
-    """From each item of the frontier: the item, the next one, and the link between them."""
+    """Yield, for each item of the frontier, the item, the next one, and the link between them."""
     for link in links:
         if direction != "incoming" and link.source in frontier:
             yield link.source, link.target, "outgoing", link
@@ -258,7 +260,7 @@ def _name(memory: Memory) -> str:
 
 
 def _related(steps: Sequence[LinkStep]) -> RelatedLists:
-    """The nearest items, as many as fit, by direction."""
+    """Return the nearest items, as many as fit, by direction."""
     bodies = ((step.direction, cut(AnswerItem(step.memory.id, _body(step)), VALUE_BYTES)) for step in steps)
     fitting_steps = fitting(bodies, RELATED_BYTES, cost=lambda pair: size(pair[1]))
     return {
@@ -324,7 +326,7 @@ def _graph(start: Memory, walk: LinkWalk, depth: int) -> LinkGraph:
 
 
 def _drawing(graph: LinkGraph) -> Json:
-    """The graph with edges as MCP Memory Keeper names their ends."""
+    """Return the graph with MCP Memory Keeper's names for the ends of edges."""
     edges = [
         {"from": edge["source"], "to": edge["target"], "type": edge["type"], "label": edge["label"]}
         for edge in graph["edges"]

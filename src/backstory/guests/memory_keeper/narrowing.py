@@ -1,4 +1,4 @@
-"""Which items a call is about, and in what order: the filters that context_get and context_search share."""
+"""The filters and sort orders that context_get and context_search share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SORTS = {
     "key_asc": Order.KEY,
     "key_desc": Order.KEY_REVERSED,
 }
-# field → ascending, descending, and which of them is meant when nothing is said
+# field → ascending, descending, and the default of the two
 _SORT_FIELDS: dict[str, tuple[Order, Order, OrderName]] = {
     "created_at": (Order.OLDEST, Order.NEWEST, "desc"),
     "createdAt": (Order.OLDEST, Order.NEWEST, "desc"),
@@ -77,8 +77,9 @@ def item_filter(
     after: Mapping[str, str | None] = MappingProxyType({}),
     before: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Filter:
-    """The items that a call may be about; an unknown session is an error. Times are as the call words them, by the names of their
-    arguments; all of them hold."""
+    """Return the filter for a call. An unknown session is an error.
+
+    `after` and `before` map argument names to times as written in the call; all of them apply."""
     if session is not None:
         core.sessions.get(session)
     return Filter(
@@ -97,7 +98,7 @@ def _moments(core: Core, bounds: Mapping[str, str | None]) -> list[datetime]:
 
 
 def sorting_of(sort: SortName | None, sort_by: str | None, order: OrderName | None) -> Sorting | None:
-    """None when nothing was said about order."""
+    """Return the sort order, or None if the call does not specify one."""
     if sort is not None:
         if sort_by is not None or order is not None:
             raise InvalidInput("sort and sortBy say the same in two ways.", hint="Give one.", field="sortBy")
@@ -130,7 +131,7 @@ def group_reader(group_by: str) -> Callable[[Memory], Any]:
 
 
 def groups_of(memories: Sequence[Memory], group_by: str) -> list[ItemGroup]:
-    """The largest first; items without such a field are a group of their own, with the value null."""
+    """Return the groups, largest first. Items without the field form a group with the value null."""
     read = group_reader(group_by)
     groups: dict[str, ItemGroup] = {}
     for memory in memories:

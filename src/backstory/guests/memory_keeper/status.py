@@ -1,4 +1,4 @@
-"""The current session at a glance, and the project that it works on."""
+"""The current session at a glance, and its project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .vocabulary import session_of, surface
 
 RECENT_ITEMS = 5
 _STATUS_LETTERS = {"A": "created", "?": "untracked", "D": "deleted"}
-"""Of `git status --short`; any other letter is a modification."""
+"""Letters of `git status --short`. Any other letter is a modification."""
 
 
 class RecentItem(TypedDict):
@@ -137,7 +137,7 @@ def context_set_project_dir(
 
 
 def _shown_directory(core: Core) -> str:
-    """The caller's directory; "" where that is only the server's own, which a caller on another machine need not know."""
+    """Return the caller's directory; "" for the server's own, which is not disclosed to callers on other machines."""
     is_servers_own = core.caller.directory == str(core.engine.settings.project)
     return "" if is_servers_own and not core.caller.is_local else core.caller.directory
 

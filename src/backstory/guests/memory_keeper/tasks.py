@@ -1,4 +1,4 @@
-"""Delegated tasks, with what each may be given: every field is known and checked, or named in an error."""
+"""Delegated tasks and their inputs: every field is known and checked, or named in an error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .fitting import LONGEST_SUMMARY
 
 
 def read_scope(core: Core, context: Any) -> InsightScope:
-    """A session named in the context narrows; its other words are the focus."""
+    """Parse the context: a session restricts the scope, and all other words are the focus."""
     if context is None:
         return InsightScope()
     session = context.get("sessionId") if isinstance(context, dict) else None
@@ -39,12 +39,12 @@ def read_scope(core: Core, context: Any) -> InsightScope:
 
 
 class _Basis(NamedTuple):
-    """What a task works on, besides its input."""
+    """The data that a task works on, besides its input."""
 
     core: Core
     scope: InsightScope
     found: Sequence[Finding]
-    """By the tasks before it."""
+    """Findings of the tasks before it."""
 
 
 def _analyze(
@@ -81,7 +81,7 @@ def _synthesize(
     include_metrics: bool = True,
     include_learnings: bool = True,
 ) -> InsightReport:
-    """Findings of the steps before it come with those that are given as results."""
+    """Run a synthesis. Findings of earlier steps are combined with those in `analysis_results`."""
     return Insight(basis.core).synthesize(
         Synthesize(
             kind=Synthesis(synthesis_type),
@@ -98,23 +98,23 @@ def _synthesize(
 _TASKS: dict[str, Callable[..., InsightReport]] = {"analyze": _analyze, "synthesize": _synthesize}
 _PARAMS = {task: read_params(fn, camel) for task, fn in _TASKS.items()}
 FIELDS = {task: {param.wire for param in params} for task, params in _PARAMS.items()}
-"""What the input of each task may hold. It is read as the arguments of a tool are."""
+"""Permitted input fields of each task. They are decoded like the arguments of a tool."""
 
 
 def run_task(
-    core: Core, task: str, given: Any, scope: InsightScope, findings: Sequence[Finding]
+    core: Core, task: str, task_input: Any, scope: InsightScope, findings: Sequence[Finding]
 ) -> InsightReport:
-    if not isinstance(given, dict):
+    if not isinstance(task_input, dict):
         raise InvalidInput(f"The input of {task} must be an object.", field="input")
     try:
-        return _TASKS[task](_Basis(core, scope, findings), **decode(_PARAMS[task], given))
+        return _TASKS[task](_Basis(core, scope, findings), **decode(_PARAMS[task], task_input))
     except InvalidInput as error:
         error.field = f"input.{error.field}" if error.field else "input"
         raise
 
 
 def _findings(results: Any) -> Iterator[Finding]:
-    """Every statement in results of an earlier call, however they are wrapped."""
+    """Yield every statement in the results of an earlier call, however they are nested."""
     if isinstance(results, list):
         for each in results:
             yield from _findings(each)

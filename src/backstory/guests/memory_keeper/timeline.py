@@ -1,4 +1,4 @@
-"""The timeline: what happened in each hour, day or week."""
+"""The timeline: activity per hour, day or week."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def period_filter(core: Core, start: str | None, end: str | None, session: str |
 
 
 def _end(text: str, now: datetime) -> datetime:
-    """The first instant that no longer counts: a day that is named without a time counts whole."""
+    """Return the first instant after the period: a day without a time counts as a whole."""
     moment = parse_when(text, now, field="endDate")
     return moment + (timedelta(days=1) if _names_a_day(text.strip()) else timedelta(milliseconds=1))
 
@@ -204,7 +204,7 @@ def _dated(core: Core, entry: PeriodShown, period: Period, grain: Any) -> Period
 
 
 def newest_fitting(line: Timeline, show: Callable[[Period], Shown]) -> list[Shown]:
-    """The newest periods, as many as an answer can hold, in the order of time."""
+    """Return the newest periods, as many as fit into an answer, in chronological order."""
     return fitting(map(show, line.periods[::-1][:MOST_PERIODS]))[::-1]
 
 

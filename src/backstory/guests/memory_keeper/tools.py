@@ -1,7 +1,6 @@
 """MCP Memory Keeper's context_* tools: keyed items in sessions, camelCase, `{"error": {...}}` failures.
 
-`vocabulary` declares the surface; the tools are in the modules below it, one for each chapter of the document.
-"""
+`vocabulary` declares the surface; the tools are in modules of this package, one per chapter of the document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export and import: sessions into files, and back."""
+"""Export sessions to files, and import them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .exports import Strategy, Transfer
 from .vocabulary import surface
 
 MOST_PROBLEMS = 100
-"""A file that is wrong throughout need not fill the model's context."""
+"""Maximum number of reported problems, to protect the model's context from a file that is wrong throughout."""
 
 
 class ExportStats(TypedDict):

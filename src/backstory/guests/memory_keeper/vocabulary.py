@@ -1,4 +1,4 @@
-"""What all of Memory Keeper's tools share: the surface, its error codes, and the wire shape of an item."""
+"""The surface, error codes and wire format of items that all of Memory Keeper's tools share."""
 
 from __future__ import annotations
 
@@ -77,14 +77,14 @@ surface = Surface(
 
 
 def session_of(core: Core, session_id: str | None) -> Session | None:
-    """The session that a call is about; None when that is the current one and there is none yet."""
+    """Return the session that a call refers to; None if that is the current one and there is none yet."""
     if session_id not in (None, CURRENT_SESSION):
         return core.sessions.get(session_id)
     return None if core.caller.session is None else core.sessions.get(core.caller.session)
 
 
 def checked_channel(text: str | None, field: str = "channel") -> str | None:
-    """A channel as it is stored; None if none is given."""
+    """Return a channel's stored name; None if there is no channel."""
     if text is None:
         return None
     name = channel_name(text)

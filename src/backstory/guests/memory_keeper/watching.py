@@ -1,4 +1,4 @@
-"""Watchers: be told which items changed since the last look."""
+"""Watchers: report the items that changed since the last poll."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .fitting import AnswerItem, Truncation, cut
 from .vocabulary import CategoryName, PriorityName, session_of, surface
 
 MAX_CHANGES = 100
-"""Changes in one answer."""
+"""Maximum number of changes in one answer."""
 READ_AT_ONCE = 500
 VALUE_BYTES = 4_000  # of one change
 LOOK_AGAIN_S = 0.25
@@ -124,7 +124,7 @@ class PollResult(NamedTuple):
 
 class Watching(GuestPart):
     def create(self, filters: Json, with_existing: bool, lifetime: timedelta) -> Watcher:
-        """Starts a session if there is none: a watcher belongs to one."""
+        """Create a watcher. Starts a session if there is none, because a watcher belongs to one."""
         for name in filters.get("sessionIds", ()):
             session_of(self.core, name)
         session = self.core.sessions.current()
@@ -152,14 +152,14 @@ class Watching(GuestPart):
         return watcher
 
     def _free_id(self) -> str:
-        """Short, as MCP Memory Keeper's are, so it may be taken."""
+        """Return an unused id. Ids are short, as in MCP Memory Keeper, and may collide."""
         while True:
             id = f"watch_{sha256(self.engine.new_id().encode()).hexdigest()[:8]}"
             if self.engine.store.changes.watcher(id) is None:
                 return id
 
     def active(self) -> list[Watcher]:
-        """The watchers of the connection's session that did not end."""
+        """Return the active watchers of the connection's session."""
         session, now = self.caller.session, self.engine.now()
         matches = [] if session is None else self.engine.store.changes.watchers(session)
         return [watcher for watcher in matches if watcher.is_active(now)]
@@ -171,7 +171,7 @@ class Watching(GuestPart):
         return watcher
 
     def poll(self, id: str, wait_s: float) -> PollResult:
-        """The next changes; if there are none, wait for some. Waiting holds no lock and writes nothing."""
+        """Return the next changes, waiting for some if there are none. Waiting holds no lock and writes nothing."""
         deadline = time.monotonic() + wait_s
         result = self._poll(id)
         while not result.changes and (left := deadline - time.monotonic()) > 0:
@@ -202,7 +202,7 @@ class Watching(GuestPart):
         return watcher
 
     def _next(self, watcher: Watcher) -> tuple[list[Json], Watcher, bool]:
-        """At most MAX_CHANGES changes, the watcher that was told of them, and whether there are more."""
+        """Return at most MAX_CHANGES changes, the watcher after them, and whether there are more."""
         changes: list[Json] = []
         room = ANSWER_BYTES
         for informed, body in self._pending(watcher):
@@ -215,7 +215,8 @@ class Watching(GuestPart):
         return changes, watcher, False
 
     def _pending(self, watcher: Watcher) -> Iterator[tuple[Watcher, Json | None]]:
-        """Each step on the way to the present: the watcher after it, and what to report, if it matches and its session may see it."""
+        """Yield each step up to the present: the watcher after it, and the change to report, if it matches and is
+        visible."""
         for start in range(0, len(watcher.existing), MAX_CHANGES):
             some = watcher.existing[start : start + MAX_CHANGES]
             memories = self._visible(some)

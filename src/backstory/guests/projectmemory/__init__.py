@@ -1,1 +1,1 @@
-"""ProjectMemory: save texts, and find them again by words or by meaning."""
+"""ProjectMemory: save texts, and find them by words or by meaning."""

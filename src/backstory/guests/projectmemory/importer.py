@@ -1,4 +1,4 @@
-"""ProjectMemory: texts in one SQLite table of the project it runs in. Its vectors mean nothing."""
+"""ProjectMemory: texts in one SQLite table of the project it runs in. Its vectors carry no meaning and are ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ProjectMemory's five tools: loose snippets of text, `{"status": ...}` replies."""
+"""ProjectMemory's five tools: individual texts, `{"status": ...}` replies."""
 
 from __future__ import annotations
 
@@ -118,7 +118,9 @@ def replace_context(
 
 
 def _fitted(memories: Sequence[Memory], offset: int) -> tuple[list[Memory], list[str]]:
-    """With whole texts, as many as an answer can hold and at least the best; what was left out is said."""
+    """Return whole texts that fit into an answer, but at least the best one.
+
+    A notice reports how many were left out."""
     page = fitting(memories, cost=lambda memory: size(memory.text))
     notices = [*cautions(memory.trust for memory in page)]
     if len(page) < len(memories):

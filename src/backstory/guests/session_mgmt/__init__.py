@@ -1,1 +1,1 @@
-"""session-mgmt: begin, check and end sessions of work, with a project's health, a handoff and reflections."""
+"""session-mgmt: begin, check and end work sessions, with project health, handoffs and reflections."""

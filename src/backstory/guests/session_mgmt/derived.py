@@ -1,4 +1,4 @@
-"""What session-mgmt stores that may quote memories."""
+"""Data that session-mgmt stores and that may quote memories."""
 
 from __future__ import annotations
 

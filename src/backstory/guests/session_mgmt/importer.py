@@ -1,4 +1,5 @@
-"""session-mgmt and its successor session-buddy: reflections and conversations in DuckDB, in three generations of tables."""
+"""session-mgmt and its successor session-buddy: reflections and conversations in DuckDB, in three generations of
+tables."""
 
 from __future__ import annotations
 
@@ -59,19 +60,19 @@ def _project(row: Row) -> str:
 
 
 def _session(row: Row) -> ForeignSession:
-    made = row.time("started_at")
+    started_at = row.time("started_at")
     directory = row.text("working_directory")
     return ForeignSession(
         place=f"session_windows/{row.id('id')}",
         name=_project(row) or Path(directory).name or "session",
-        created_at=made,
-        updated_at=row.time("ended_at", default=made),
+        created_at=started_at,
+        updated_at=row.time("ended_at", default=started_at),
         project=directory or _project(row),
     )
 
 
 def _each_once(tables: Tables, kind: str, record: Callable[[Row], Record]) -> Iterator[Record]:
-    """Newer versions keep both tables, and some texts in both."""
+    """Yield each text once. Newer versions have both tables, and some texts in both."""
     seen: set[str] = set()
     for table in (f"{kind}_v2", kind):
         for row in tables(table):
@@ -81,15 +82,15 @@ def _each_once(tables: Tables, kind: str, record: Callable[[Row], Record]) -> It
 
 
 def _reflection(row: Row) -> ForeignMemory:
-    made = row.time(*_TIMES)
+    created_at = row.time(*_TIMES)
     names = ("category", "subcategory", "insight_type", "memory_tier")
     about = {name: row.text(name) for name in names if row.text(name)}
     return ForeignMemory(
         kind="reflections",
         place=f"reflections/{row.id('id')}",
         text=row.text("content"),
-        created_at=made,
-        updated_at=row.time("updated_at", default=made),
+        created_at=created_at,
+        updated_at=row.time("updated_at", default=created_at),
         project=_project(row),
         category=REFLECTION,
         tags=row.texts("tags"),
@@ -98,7 +99,7 @@ def _reflection(row: Row) -> ForeignMemory:
 
 
 def _conversation(path: Path, row: Row) -> ForeignConversation:
-    """A text that sums up where a session stood."""
+    """Convert a text that summarizes the state of a session."""
     id, text = row.id("id"), row.text("content")
     at_ms = to_ms(row.time(*_TIMES))
     title = text.strip().partition("\n")[0].lstrip("# ").strip()[:100]

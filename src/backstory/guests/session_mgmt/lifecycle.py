@@ -1,4 +1,4 @@
-"""The life of a session: init, checkpoint, end, status."""
+"""The lifecycle of a session: init, checkpoint, end, status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire shape of a project: `project_context` of init and status."""
+"""The wire format of a project: `project_context` of init and status."""
 
 from __future__ import annotations
 

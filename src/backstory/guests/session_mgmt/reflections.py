@@ -1,4 +1,4 @@
-"""session-mgmt's reflections: store an insight, count what there is, fetch the rest of a large answer."""
+"""session-mgmt's reflections: store an insight, count the stored data, fetch the rest of a large answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""session-mgmt's memory and search tools: calibrated scores, frozen rankings, the same result everywhere."""
+"""session-mgmt's memory and search tools: calibrated scores, frozen rankings, one result format."""
 
 from __future__ import annotations
 
@@ -222,14 +222,14 @@ def _reflected(
 
 
 def _suggestions(core: Core, ranking: Ranking) -> list[str]:
-    """Subjects to search for, and which min_score shows the nearest of those below it."""
+    """Return subjects to search for, and the min_score that would include the nearest result below it."""
     suggested = core.previews.suggestions(ranking)
     lower = f"The nearest below min_score has {suggested.nearest:.2f}; min_score {suggested.least:.2f} shows {suggested.more} more."
     return [*suggested.subjects, *([lower] if suggested.more else [])] or [NOTHING_ELSE]
 
 
 def _fitted(core: Core, reply: Json, hits: Sequence[Hit]) -> Json:
-    """An answer of any size, of which all chunks tell of these entries, if only by their number."""
+    """Return an answer of any size. All its chunks depend on these entries, if only by their number."""
     return in_chunks(core, reply, {hit.entry for hit in hits})
 
 
@@ -271,7 +271,7 @@ def _result(preview: Preview, *, files: bool = False) -> ConversationResult:
         "trust": entry.trust.value,
     }
     if isinstance(entry, Message):
-        # of a subagent the one that started it: all that `more_in_conversation` counts is there
+        # for a subagent, the conversation that started it, which contains all that `more_in_conversation` counts
         result["conversation_id"] = preview.hit.conversation or entry.conversation
         result["role"] = entry.role
     if not preview.is_whole:

@@ -1,7 +1,6 @@
-"""session-mgmt's tools: the life of a session, and reflection on past ones; `{"success": ...}` replies.
+"""session-mgmt's tools: the lifecycle of a session, and reflection on past ones; `{"success": ...}` replies.
 
-`vocabulary` declares the surface; the tools are in the modules below it, one for each chapter of the document.
-"""
+`vocabulary` declares the surface; the tools are in modules of this package, one per chapter of the document."""
 
 from __future__ import annotations
 

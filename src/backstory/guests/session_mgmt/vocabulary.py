@@ -1,4 +1,4 @@
-"""What all of session-mgmt's tools share: the surface, its error codes, and how a large answer is sent."""
+"""The surface, error codes and handling of large answers that all of session-mgmt's tools share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Insight: summaries, timelines, patterns, trends and reports, computed from what the caller may see."""
+"""Insight: summaries, timelines, patterns, trends and reports, computed from the items that the caller may see."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .timeline import Heatmap, Period, Timeline, cut_into_periods, heatmap
 from .work import Analyze, InsightReport, InsightScope, Synthesis, Synthesize
 
 MOST_READ = 5_000
-"""Memories an analysis reads, the newest; a report says when there are more."""
+"""Maximum number of memories that an analysis reads, newest first. A report says when there are more."""
 
 SHORTEST_LINE = 45
 
@@ -38,12 +38,12 @@ class Insight(GuestPart):
     def summarize(
         self, session: Session, categories: tuple[str, ...], form: DigestForm, longest: int
     ) -> SessionSummary:
-        """An index of a session within a number of characters; a chat endpoint may write an overview to it."""
+        """Return an index of a session with at most `longest` characters. A chat endpoint may add an overview."""
         where = Filter(threads=(session.id,), categories=categories)
         tallies = self.engine.store.memories.tally(self.own(where))
-        made = self._digest(session.name, where, tallies, form, longest)
+        summary = self._digest(session.name, where, tallies, form, longest)
         return SessionSummary(
-            digest=made,
+            digest=summary,
             session=session,
             by_category=_counted((tally.category or UNCATEGORIZED, tally.total) for tally in tallies),
             by_priority=_counted((tally.priority.value, tally.total) for tally in tallies),
@@ -52,7 +52,7 @@ class Insight(GuestPart):
         )
 
     def timeline(self, where: Filter, grain: Grain, *, journals: bool = True) -> Timeline:
-        """Categories narrow the items; journal entries come along if wanted, events unless categories are asked for."""
+        """Return the timeline. Categories restrict the items, and exclude events; journal entries are optional."""
         store = self.engine.store
         memories = [busy for busy in store.memories.tally_hours(self.own(where)) if busy.category != JOURNAL]
         if journals:
@@ -61,17 +61,17 @@ class Insight(GuestPart):
         return cut_into_periods(memories, events, grain)
 
     def items_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
-        """The newest items of a period, without journal entries."""
+        """Return the newest items of a period, without journal entries."""
         items = self.core.memories.find(_during(period, where), Page(limit=limit + period.journals))
         return [memory for memory in items if memory.category != JOURNAL][:limit]
 
     def journals_in(self, period: Period, where: Filter, limit: int) -> list[Memory]:
-        """The newest journal entries of a period, in the order of time."""
+        """Return the newest journal entries of a period, in chronological order."""
         wanted = _during(period, where)._replace(categories=(JOURNAL,))
         return self.core.memories.find(wanted, Page(limit=limit))[::-1]
 
     def happened_in(self, period: Period, where: Filter, limit: int) -> list[Memory | Event]:
-        """The newest memories and events of a period, in the order of time."""
+        """Return the newest memories and events of a period, in chronological order."""
         inside = _during(period, where)
         both: list[Memory | Event] = [
             *self.core.memories.find(inside, Page(limit=limit)),
@@ -80,7 +80,8 @@ class Insight(GuestPart):
         return sorted(both, key=lambda each: (each.created_at, each.id))[-limit:]
 
     def heatmap(self, where: Filter, grain: Grain) -> Heatmap:
-        """Memories and events: by day, by day of the week (a grain of weeks), or all days together (of hours)."""
+        """Count memories and events by day, by day of the week (grain of weeks), or for all days together (grain of
+        hours)."""
         hours: Counter[int] = Counter()
         for busy in self.engine.store.memories.tally_hours(self.own(where)):
             hours[busy.hour] += busy.total
@@ -94,12 +95,12 @@ class Insight(GuestPart):
 
     def synthesize(self, task: Synthesize) -> InsightReport:
         sample = self._sample(task.scope)
-        made = None
+        summary = None
         if task.kind is Synthesis.SUMMARY:
             where = _where(task.scope)
             tallies = self.engine.store.memories.tally(self.own(where))
-            made = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
-        return synthesis_report(task, sample, made)
+            summary = self._digest("Summary", where, tallies, DigestForm.MARKDOWN, task.longest)
+        return synthesis_report(task, sample, summary)
 
     def _digest(
         self, title: str, where: Filter, tallies: Sequence[Tally], form: DigestForm, longest: int
@@ -107,9 +108,9 @@ class Insight(GuestPart):
         leading = self.engine.store.memories.leading(self.own(where), tallies, longest // SHORTEST_LINE + 1)
         memories = self.core.memories.find(Filter(ids=tuple(leading)), Page()) if leading else []
         subject = Subject(title, memories, sum(tally.total for tally in tallies))
-        made = digest(subject, form, longest)
-        overview = self.engine.summarizer.written(made.text) if memories else None
-        return digest(subject._replace(overview=overview), form, longest) if overview else made
+        result = digest(subject, form, longest)
+        overview = self.engine.summarizer.written(result.text) if memories else None
+        return digest(subject._replace(overview=overview), form, longest) if overview else result
 
     def _sample(self, scope: InsightScope) -> Sample:
         where = _where(scope)
@@ -137,7 +138,7 @@ def _where(scope: InsightScope) -> Filter:
 
 
 def _during(period: Period, where: Filter) -> Filter:
-    """The part of a period that the Filter lets through: it may begin or end in the middle."""
+    """Return the part of a period that matches the filter, which may begin or end in the middle of it."""
     after, before = where.created_after, where.created_before
     return where._replace(
         created_after=max(period.start, after) if after else period.start,

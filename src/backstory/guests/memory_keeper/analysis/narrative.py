@@ -1,4 +1,4 @@
-"""A report to read: what was decided, what went wrong, what was learned, with dates and sources."""
+"""A report in prose: decisions, problems and lessons, with dates and sources."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ class Chapter(NamedTuple):
     evidence: tuple[EvidenceItem, ...]
 
 
-def narrative(sample: Sample, given: Sequence[Finding], *, metrics: bool, learnings: bool) -> list[Chapter]:
-    """Chapters in the order a reader wants them; those with nothing to tell are left out. Of learnings, which a caller
-    asks for by name, it is said when there are none."""
+def narrative(
+    sample: Sample, findings: Sequence[Finding], *, metrics: bool, learnings: bool
+) -> list[Chapter]:
+    """Return the chapters in reading order.
+
+    Empty chapters are left out, except learnings, which callers request by name."""
     memories = sample.memories
     chapters = [
         _overview(sample, metrics=metrics),
-        _told("Decisions", (m for m in memories if m.category == "decision")),
-        _told("Progress", (m for m in memories if m.category == "progress")),
-        _told("Problems", (m for m in memories if m.category in ("error", "warning"))),
-        _told("Still open", (m for m in memories if is_open_task(m))),
+        _chapter("Decisions", (m for m in memories if m.category == "decision")),
+        _chapter("Progress", (m for m in memories if m.category == "progress")),
+        _chapter("Problems", (m for m in memories if m.category in ("error", "warning"))),
+        _chapter("Still open", (m for m in memories if is_open_task(m))),
         _learnings(memories) if learnings else None,
-        _findings(given),
+        _findings(findings),
     ]
     return [chapter for chapter in chapters if chapter is not None]
 
@@ -65,8 +68,8 @@ def _overview(sample: Sample, *, metrics: bool) -> Chapter:
     return Chapter("Overview", text, sources(sample.memories))
 
 
-def _told(title: str, memories: Iterable[Memory]) -> Chapter | None:
-    """The weightiest, told in the order they happened."""
+def _chapter(title: str, memories: Iterable[Memory]) -> Chapter | None:
+    """Return a chapter with the most important memories, in chronological order."""
     ranked = urgent_first(memories)
     if not ranked:
         return None
@@ -87,7 +90,7 @@ def _learnings(memories: Sequence[Memory]) -> Chapter | None:
     if not memories:
         return None
     none = Chapter("Learnings", "No item says yet what was learned.", ())
-    return _told("Learnings", (m for m in memories if _teaches(m))) or none
+    return _chapter("Learnings", (m for m in memories if _teaches(m))) or none
 
 
 def _teaches(memory: Memory) -> bool:
@@ -95,9 +98,9 @@ def _teaches(memory: Memory) -> bool:
     return memory.category == JOURNAL or tagged or bool(_LEARNED.search(memory.text[:2_000]))
 
 
-def _findings(given: Sequence[Finding]) -> Chapter | None:
-    if not given:
+def _findings(findings: Sequence[Finding]) -> Chapter | None:
+    if not findings:
         return None
-    lines = [f"- {finding.statement}" for finding in given[:MOST_SENTENCES]]
-    evidence = dict.fromkeys(source for finding in given[:MOST_SENTENCES] for source in finding.evidence)
+    lines = [f"- {finding.statement}" for finding in findings[:MOST_SENTENCES]]
+    evidence = dict.fromkeys(source for finding in findings[:MOST_SENTENCES] for source in finding.evidence)
     return Chapter("Findings", "\n".join(lines), tuple(evidence))

@@ -1,4 +1,4 @@
-"""Hours, days and weeks: where they begin, what they are called, and how long ago they were. All UTC."""
+"""Hours, days and weeks in UTC: their start, their label, and how long ago they were."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNITS = ((365 * 86_400, "year"), (30 * 86_400, "month"), (7 * 86_400, "week"), 
 
 
 class Grain(StrEnum):
-    """How finely time is cut. Weeks are those of ISO 8601 and begin on Monday."""
+    """The length of periods. Weeks are those of ISO 8601 and begin on Monday."""
 
     HOUR = "hour"
     DAY = "day"
@@ -26,7 +26,7 @@ class Grain(StrEnum):
 
 
 def hour_of(moment: datetime) -> int:
-    """Whole hours since 1970."""
+    """Return whole hours since 1970."""
     return (moment - EPOCH) // _HOUR
 
 
@@ -35,7 +35,7 @@ def moment_of(hour: int) -> datetime:
 
 
 def start_of(hour: int, grain: Grain) -> int:
-    """The hour in which the period of an hour begins."""
+    """Return the first hour of the period that contains an hour."""
     if grain is Grain.HOUR:
         return hour
     day = hour // 24
@@ -43,7 +43,7 @@ def start_of(hour: int, grain: Grain) -> int:
 
 
 def label(start: int, grain: Grain) -> str:
-    """`2026-03-01 09:00`, `2026-03-01` or `2026-W09`"""
+    """Return `2026-03-01 09:00`, `2026-03-01` or `2026-W09`."""
     begin = moment_of(start)
     if grain is Grain.WEEK:
         year, week, _ = begin.isocalendar()
@@ -52,7 +52,7 @@ def label(start: int, grain: Grain) -> str:
 
 
 def how_long_ago(start: int, grain: Grain, now: datetime) -> str:
-    """`less than an hour ago`, `yesterday`, `last week`, `3 days ago`: in the unit of the period itself."""
+    """Return `less than an hour ago`, `yesterday`, `last week` or `3 days ago`, in the unit of the period itself."""
     passed = (start_of(hour_of(now), grain) - start) // grain.hours
     if passed == 0:
         return {Grain.HOUR: "less than an hour ago", Grain.DAY: "today", Grain.WEEK: "this week"}[grain]
@@ -62,7 +62,7 @@ def how_long_ago(start: int, grain: Grain, now: datetime) -> str:
 
 
 def ago(moment: datetime, now: datetime) -> str:
-    """`just now`, `25 minutes ago`, `3 days ago`"""
+    """Return `just now`, `25 minutes ago` or `3 days ago`."""
     seconds = int((now - moment).total_seconds())
     for length, unit in _UNITS:
         if abs(seconds) >= length:
@@ -76,7 +76,7 @@ def _counted(number: int, unit: str) -> str:
 
 
 def duration(length: timedelta) -> str:
-    """`2h 13m`, `3d 4h`, `45s`: the two largest units."""
+    """Return `2h 13m`, `3d 4h` or `45s`: the two largest units."""
     seconds = max(int(length.total_seconds()), 0)
     parts = []
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
@@ -89,7 +89,7 @@ def duration(length: timedelta) -> str:
 
 
 def fitting_grain(hours: Iterable[int]) -> Grain:
-    """A grain that cuts the time between the first and the last hour into a readable number of periods."""
+    """Return a grain that splits the time between the first and the last hour into a readable number of periods."""
     known = sorted(hours)
     span = known[-1] - known[0] if known else 0
     return Grain.HOUR if span <= 48 else Grain.DAY if span <= 60 * 24 else Grain.WEEK

@@ -1,4 +1,4 @@
-"""Relationships: what the knowledge graph says, with the memories it says so from."""
+"""Relationships from the knowledge graph, with the memories that support them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ITEM = "item"
 def relationships(
     graph: Graph, where: Filter, sample: Sample, max_depth: int, types: Sequence[str]
 ) -> list[Finding]:
-    """The things that most others are connected to, then the surest relations between things."""
+    """Return the entities with the most connections, then the most certain relations."""
     analysis = graph.analyze(where, max_depth)
     known = {entity.number: entity for entity in analysis.entities}
     relations = [
@@ -49,7 +49,7 @@ def relationships(
 def _hubs(
     known: Mapping[int, Entity], relations: Sequence[Relation], types: Sequence[str]
 ) -> dict[Entity, list[str]]:
-    """The most connected things, with the names of what they are connected to."""
+    """Return the most connected entities, with the names of their neighbours."""
     others: dict[int, dict[int, None]] = {}
     for relation in relations:
         others.setdefault(relation.subject, {})[relation.object] = None

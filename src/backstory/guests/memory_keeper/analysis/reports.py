@@ -1,4 +1,4 @@
-"""Analyses and syntheses put together from their parts."""
+"""Combine findings into analyses and syntheses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .trends import series_of, trends
 from .work import Analysis, Analyze, InsightReport, Synthesis, Synthesize
 
 FIRST = 5
-"""Findings of each kind in a comprehensive analysis that does not ask for all."""
+"""Number of findings of each kind in a comprehensive analysis that does not request all."""
 
 MOST_FINDINGS = 60
 PASSED_ON = 10  # findings of an earlier step that a summary repeats
@@ -41,9 +41,9 @@ def analysis_report(task: Analyze, sample: Sample, graph: Graph, where: Filter) 
     )
 
 
-def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> InsightReport:
-    if made is not None:
-        return _summary(sample, made, task)
+def synthesis_report(task: Synthesize, sample: Sample, summary: Digest | None) -> InsightReport:
+    if summary is not None:
+        return _summary(sample, summary, task)
     if task.kind is Synthesis.NARRATIVE:
         chapters = narrative(
             sample, task.given, metrics=task.include_metrics, learnings=task.include_learnings
@@ -55,21 +55,22 @@ def synthesis_report(task: Synthesize, sample: Sample, made: Digest | None) -> I
         ]
         report = _report(task.kind, sample, story)._replace(findings=())
         return report._replace(text=as_markdown(chapters), chapters=tuple(chapters))
-    given = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
-    advice = recommendations(sample, given)
+    findings = task.given or [*patterns(sample), *trends(series_of(sample, ()))]
+    advice = recommendations(sample, findings)
     wanted = [each for each in advice if not task.priorities or each.priority in task.priorities]
     chosen = _fairly(by_focus(wanted, task.scope.focus), MOST_FINDINGS)
     return _report(task.kind, sample, chosen)._replace(left_out=len(wanted) - len(chosen))
 
 
-def _summary(sample: Sample, made: Digest, task: Synthesize) -> InsightReport:
-    finding = Finding("summary", "What the summary names.", len(made.shown), sources(made.shown))
+def _summary(sample: Sample, summary: Digest, task: Synthesize) -> InsightReport:
+    finding = Finding("summary", "What the summary names.", len(summary.shown), sources(summary.shown))
     report = _report(task.kind, sample, [finding])._replace(findings=tuple(task.given[:PASSED_ON]))
-    return report._replace(text=made.text, left_out=made.left_out)
+    return report._replace(text=summary.text, left_out=summary.left_out)
 
 
 def _fairly(findings: Sequence[Finding], first: int) -> list[Finding]:
-    """The first of each kind, as many as a report holds: a hundred waiting tasks must not hide the one error."""
+    """Return the first findings of each kind, as many as a report can contain: a hundred open tasks must not hide the
+    one error."""
     for share in range(first, 0, -1):
         chosen = _first_of_each(findings, share)
         if len(chosen) <= MOST_FINDINGS:

@@ -1,5 +1,4 @@
-"""The timeline: what happened in each hour, day or week, without those in which nothing did; and the heatmap: how much happened at
-which hour of which day."""
+"""The timeline of active hours, days or weeks, and the heatmap of activity by hour and day."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ....domain.records import Priority
 from .periods import Grain, label, moment_of, start_of
 
 WEIGHTS = {Priority.CRITICAL: 3, Priority.HIGH: 2, Priority.NORMAL: 1, Priority.LOW: 1}
-"""What an item adds to the activity of its period; a journal entry and a tool's event add 1."""
+"""The activity that an item adds to its period. A journal entry and a tool's event add 1."""
 
 MOST_DAYS = 366
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -26,7 +25,7 @@ class Period(NamedTuple):
     start: datetime
     end: datetime
     by_category: dict[str, int]
-    """Of items; journal entries are counted apart."""
+    """Counts of items. Journal entries are counted separately."""
     journals: int
     events: int
     activity: int
@@ -38,11 +37,11 @@ class Period(NamedTuple):
 
 class Timeline(NamedTuple):
     periods: tuple[Period, ...]
-    """In the order of time."""
+    """Periods in chronological order."""
 
     @property
     def busiest(self) -> Period | None:
-        """The period of most activity, the latest of equals."""
+        """Return the period with the most activity; among equal ones, the latest."""
         return max(self.periods, key=lambda period: (period.activity, period.start), default=None)
 
 
@@ -95,9 +94,9 @@ def _period(start: int, happened: list[_Happened], grain: Grain) -> Period:
 class Heatmap(NamedTuple):
     rows: tuple[str, ...]
     counts: tuple[tuple[int, ...], ...]
-    """For each row, the count of each of the 24 hours of the day."""
+    """For each row, the count for each of the 24 hours of the day."""
     left_out: int = 0
-    """Days before the first row, in which something happened."""
+    """Number of active days before the first row."""
 
     @property
     def hottest(self) -> int:
@@ -109,7 +108,7 @@ class Heatmap(NamedTuple):
 
 
 def by_day(hours: Mapping[int, int]) -> Heatmap:
-    """One row for each day from the first to the last, also where nothing happened: a chart has no holes."""
+    """Return one row for each day from the first to the last, including inactive days: a chart has no gaps."""
     if not hours:
         return Heatmap((), ())
     last = max(hours) // 24
@@ -122,7 +121,7 @@ def by_day(hours: Mapping[int, int]) -> Heatmap:
 
 
 def by_weekday(hours: Mapping[int, int]) -> Heatmap:
-    """Seven rows: all Mondays together, all Tuesdays …"""
+    """Return seven rows: all Mondays together, all Tuesdays and so on."""
     cells: Counter[tuple[int, int]] = Counter()
     for hour, count in hours.items():
         cells[(hour - start_of(hour, Grain.WEEK)) // 24, hour % 24] += count
@@ -130,7 +129,7 @@ def by_weekday(hours: Mapping[int, int]) -> Heatmap:
 
 
 def by_hour(hours: Mapping[int, int]) -> Heatmap:
-    """One row: all days together."""
+    """Return one row for all days together."""
     cells: Counter[int] = Counter()
     for hour, count in hours.items():
         cells[hour % 24] += count

@@ -1,4 +1,4 @@
-"""Trends: counts for each period, and how the later half compares with the earlier one."""
+"""Trends: counts per period, and a comparison of the later half with the earlier one."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Series(NamedTuple):
     points: tuple[Point, ...]
     early: float
     late: float
-    """The sums of the earlier and the later half; with an odd number of periods the middle one is in neither."""
+    """The sums of the earlier and the later half. With an odd number of periods the middle one is in neither."""
     evidence: tuple[EvidenceItem, ...] = ()
 
     @property
     def change(self) -> float | None:
-        """0.5 is half as much again; none where there was nothing before."""
+        """Relative change: 0.5 means 50 % more. None if the earlier half is 0."""
         return round((self.late - self.early) / self.early, 2) if self.early else None
 
     @property
     def direction(self) -> str:
-        """rising, falling, steady or unknown"""
+        """rising, falling, steady or unknown."""
         if len(self.points) < 2:
             return "unknown"
         notable = NOTABLE * self.early
@@ -46,9 +46,9 @@ class Series(NamedTuple):
 
 
 def series_of(sample: Sample, metrics: Sequence[str]) -> list[Series]:
-    """The asked metrics; without any, all items, each category and each priority that occurs.
+    """Return the requested metrics; by default all items, and each category and priority that occurs.
 
-    A metric is `items`, `events`, a category, a priority, or a number that items carry in their metadata."""
+    A metric is `items`, `events`, a category, a priority, or a number in the items' metadata."""
     hours = [busy.hour for busy in sample.hours] + [hour for hour, _ in sample.events]
     if not hours:
         return []
@@ -60,7 +60,7 @@ def series_of(sample: Sample, metrics: Sequence[str]) -> list[Series]:
 
 
 def trends(series: Iterable[Series]) -> list[Finding]:
-    """One statement for each series, the largest changes first."""
+    """Return one statement per series, largest changes first."""
     ranked = sorted(series, key=lambda each: (-abs(each.late - each.early), each.name))
     return [
         Finding(
@@ -113,7 +113,7 @@ def _values(name: str, sample: Sample, grain: Grain) -> tuple[Mapping[int, float
 
 
 def _chooser(name: str, in_use: Collection[str | None]) -> Callable[[str | None, Priority], bool] | None:
-    """Which memories a metric counts; none for a number in their metadata."""
+    """Return a function that selects the memories of a metric; None for a number in their metadata."""
     wanted = name.lower()
     if wanted in ("items", "total"):
         return lambda category, priority: True

@@ -1,4 +1,4 @@
-"""What an analysis or a synthesis is asked for, and what it answers."""
+"""Requests for analyses and syntheses, and their reports."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Synthesis(StrEnum):
 
 
 class InsightScope(NamedTuple):
-    """What is looked at: everything the caller may see, unless narrowed."""
+    """The items to analyse: everything that the caller may see, unless restricted."""
 
     session: str | None = None
     categories: tuple[str, ...] = ()
     since: datetime | None = None
     focus: tuple[str, ...] = ()
-    """Words; findings that mention them come first."""
+    """Words. Findings that mention them come first."""
 
 
 class Analyze(NamedTuple):
@@ -43,7 +43,7 @@ class Analyze(NamedTuple):
     entity_types: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     include_all: bool = False
-    """Every finding, not just the first of each kind."""
+    """If true, return every finding, not just the first of each kind."""
 
 
 class Synthesize(NamedTuple):
@@ -54,7 +54,7 @@ class Synthesize(NamedTuple):
     include_metrics: bool = True
     include_learnings: bool = True
     given: Sequence[Finding] = ()
-    """What an analysis before this one found."""
+    """Findings of an earlier analysis."""
 
 
 class InsightReport(NamedTuple):
@@ -67,4 +67,4 @@ class InsightReport(NamedTuple):
     text: str = ""
     chapters: tuple[Chapter, ...] = ()
     left_out: int = 0
-    """Findings or memories that did not fit."""
+    """Number of findings or memories that did not fit."""

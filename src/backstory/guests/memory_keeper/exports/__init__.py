@@ -1,7 +1,7 @@
-"""Sessions out of the store into a file, and back; what the caller may not see does not leave it.
+"""Export sessions from the store to a file, and import them. Items that the caller may not see are not exported.
 
-Private memories of a session leave it only with the session's own connection; this holds for its items, for what
-they said before and for the copies in its checkpoints alike."""
+Private memories of a session are exported only through the session's own connection. This applies to its items, their
+history and the copies in its checkpoints."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Transfer(GuestPart):
     def export(
         self, sessions: Sequence[str], *, as_table: bool, path: str | None, with_facts: bool
     ) -> ExportResult:
-        """Write sessions, by default the current one, with all in them that the caller may see."""
+        """Write sessions, by default the current one, with everything in them that the caller may see."""
         departure = Departure(self.core)
-        with self.engine.store.transaction():  # all of one moment
+        with self.engine.store.transaction():  # a consistent snapshot
             parts = departure.with_links([departure.part(each) for each in self._sessions(sessions)])
         if as_table:
             parts = tuple(SessionCopy(part.session, part.items) for part in parts)
@@ -59,7 +59,7 @@ class Transfer(GuestPart):
     def bring(
         self, path: str, *, merge: bool = False, strategy: Strategy = Strategy.SKIP, name: str | None = None
     ) -> ImportResult:
-        """Read a file into the store, whole or not at all: as new sessions, or into the current one."""
+        """Import a file completely or not at all: as new sessions, or into the current one."""
         if merge and name is not None:
             raise InvalidInput(
                 "name is for a new session; with merge the items go into the current one.",
@@ -84,11 +84,11 @@ class Transfer(GuestPart):
 
     @property
     def _exports(self) -> Path:
-        """Where exports go when nobody says where."""
+        """The default directory for exports."""
         return self.engine.settings.home / "exports"
 
     def _read(self, path: str) -> tuple[str, str]:
-        """Name and text of a file to import."""
+        """Return name and text of a file to import."""
         if not self.caller.is_local:
             name = self._stored_name(path)
             return name, stored_exports.read(self.engine, name)
@@ -105,7 +105,7 @@ class Transfer(GuestPart):
         return export_paths.ExportPlace(real, str(real))
 
     def _source(self, path: str) -> export_paths.ExportPlace:
-        """A file to import. A path comes from a model, so it may only name what its user put there for it to read."""
+        """Return a file to import. The path comes from a model, and may only name files in permitted directories."""
         source = self._locate(path)
         bases = [self._exports, *self._import_places()]
         if not any(source.path.is_relative_to(base.resolve()) for base in bases):
@@ -117,13 +117,15 @@ class Transfer(GuestPart):
         return source
 
     def _import_places(self) -> Iterator[Path]:
-        """Besides the export directory. A server that is started in the user's home or above it has no project."""
+        """Yield directories besides the export directory.
+
+        A server started in the user's home or above it has no project."""
         yield from map(expand_home, self.engine.settings.import_dirs)
         if not expand_home("~").is_relative_to(self.caller.directory):
             yield Path(self.caller.directory)
 
     def _sessions(self, ids: Sequence[str]) -> Iterator[Session]:
-        """Each once, in the order asked for."""
+        """Yield each session once, in the requested order."""
         if not ids and self.caller.session is None:
             raise NotFound("session", "current", hint="Start one, or name one.")
         for id in dict.fromkeys(ids or [self.caller.session or ""]):
@@ -146,7 +148,7 @@ class Transfer(GuestPart):
 
 
 def _memory_ids(parts: Sequence[SessionCopy]) -> set[str]:
-    """Of all memories in the parts, copies in checkpoints included."""
+    """Return the ids of all memories in the parts, including copies in checkpoints."""
     return {
         memory.id
         for part in parts
@@ -162,17 +164,17 @@ class Departure(GuestPart):
         memories, store = self.core.memories, self.engine.store
         items = memories.find(Filter(threads=(session.id,)), Page(order=Order.OLDEST))
         archived = store.archive.find_memories(self.own(Filter(threads=(session.id,))))
-        taken = reversed(store.checkpoints.find(self.surface, session=session.id))
+        checkpoints = reversed(store.checkpoints.find(self.surface, session=session.id))
         return SessionCopy(
             session,
             items=tuple(self._item(memory, store.memories.former(memory.id)) for memory in items),
             files=self._files(store.files.find(session.id)),
-            checkpoints=tuple(map(self._checkpoint, taken)),
+            checkpoints=tuple(map(self._checkpoint, checkpoints)),
             archived=tuple(self._item(each.memory, each.history) for each in archived),
         )
 
     def with_links(self, parts: Sequence[SessionCopy]) -> tuple[SessionCopy, ...]:
-        """The same with the links between their items."""
+        """Add the links between the items of these sessions."""
         owners = {item.memory.id: part.session.id for part in parts for item in (*part.items, *part.archived)}
         links = [
             link for link in self.engine.store.links.at(owners) if {link.source, link.target} <= owners.keys()
@@ -189,7 +191,7 @@ class Departure(GuestPart):
         )
 
     def _item(self, memory: Memory, history: Sequence[Former]) -> MemoryCopy:
-        """A value that was private once stays so, whatever the item is now."""
+        """Copy an item with its visible history. A value that was once private stays private."""
         return MemoryCopy(memory, tuple(self.caller.visible_former(memory, history)))
 
     def _checkpoint(self, checkpoint: Checkpoint) -> CheckpointCopy:

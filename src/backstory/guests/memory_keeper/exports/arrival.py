@@ -1,6 +1,6 @@
-"""What a file held, put into the store: as sessions of its own, or into one that is there.
+"""Store the contents of a file as new sessions, or in an existing one.
 
-Nothing here checks the file; the caller holds a transaction, so all of it arrives or nothing does."""
+The file was already checked. The caller holds a transaction, which makes the import complete or void."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .bundle import CheckpointCopy, Counts, FileCopy, SessionCopy, count
 
 
 class Strategy(StrEnum):
-    """What happens to an item whose key is in use."""
+    """The treatment of an item whose key is in use."""
 
     SKIP = "skip"
     OVERWRITE = "overwrite"
@@ -38,11 +38,11 @@ class ImportResult(NamedTuple):
     skipped: int = 0
     sessions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """Why nothing arrived."""
+    """Reasons why nothing was imported."""
 
 
 def as_new(engine: Engine, parts: tuple[SessionCopy, ...], name: str | None) -> ImportResult:
-    """Sessions as they were, under their own ids where these are free."""
+    """Store the sessions unchanged, with their own ids if these are free."""
     ids = {part.session.id: _free_session(engine, part.session.id) for part in parts}
     parts = _with_free_ids(engine, parts)
     for number, part in enumerate(parts, start=1):
@@ -73,8 +73,9 @@ def _named(session: Session, name: str | None, number: int) -> str:
 def into(
     engine: Engine, session: Session, parts: tuple[SessionCopy, ...], strategy: Strategy
 ) -> ImportResult:
-    """Everything into one session; an item or a file that is there already is kept or replaced, or an item is
-    joined by the other under a new key. Checkpoints are copies, and join those that are there."""
+    """Store everything in one session. Existing items and files are left or replaced, or an item gets a new key.
+
+    Checkpoints are copies, and are added to the existing ones."""
     parts = _with_free_ids(engine, parts)
     for part in parts:
         for checkpoint in part.checkpoints:
@@ -90,9 +91,9 @@ def into(
 
 
 def _merge_items(engine: Engine, session: Session, items: Iterable[MemoryCopy], strategy: Strategy) -> int:
-    """How many were brought in."""
+    """Merge items, and return the number imported."""
     merged = merge_memories(engine, [_prepared(engine, item) for item in items], session, _CHOICES[strategy])
-    # what the session said already counts as overwritten, if that was asked for
+    # items that already had the same value count as overwritten, if that was requested
     same = [each for each in merged.known if strategy is Strategy.OVERWRITE and each.key is not None]
     return len(merged.added) + len(merged.replaced) + len(same)
 
@@ -109,7 +110,7 @@ _CHOICES = {
 
 
 def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], strategy: Strategy) -> int:
-    """How many were brought in. A path is no name that could be changed: it is replaced, or left alone."""
+    """Merge files, and return the number imported. A path cannot be renamed: it is replaced or left alone."""
     count = 0
     for file in files:
         if strategy is Strategy.OVERWRITE or engine.store.files.get(session.id, file.path) is None:
@@ -119,7 +120,9 @@ def _merge_files(engine: Engine, session: Session, files: Iterable[FileCopy], st
 
 
 def _merge_archived(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> int:
-    """How many were brought in. An archive may hold a key often, so only the very same value is left out."""
+    """Add archived items, and return the number imported.
+
+    Keys may repeat in an archive; only identical values are left out."""
     mine = Filter(surfaces=tuple({item.memory.surface for item in items}), threads=(session.id,))
     present = {_value(archived.memory) for archived in engine.store.archive.find_memories(mine)}
     return _archive(engine, session, [item for item in items if _value(item.memory) not in present])
@@ -135,7 +138,7 @@ def _archive(engine: Engine, session: Session, items: Sequence[MemoryCopy]) -> i
 
 
 def _prepared(engine: Engine, item: MemoryCopy) -> MemoryCopy:
-    """With a summary, which files do not hold."""
+    """Add a summary, which files do not contain."""
     summary = engine.summarizer.summary(item.memory.text)
     return item._replace(memory=item.memory._replace(summary=summary))
 
@@ -148,8 +151,10 @@ def _keep(engine: Engine, item: MemoryCopy, session: Session) -> Memory:
 
 
 def _keep_links(engine: Engine, parts: tuple[SessionCopy, ...], sessions: Mapping[str, str]) -> None:
-    """Links between the items as they are now: one whose value was not taken is the session's own of the same key. `sessions` are
-    those that the items came into, by the session of the file."""
+    """Store the links between the imported items. An item that was skipped is replaced by the session's own with the
+    same key.
+
+    `sessions` maps the session of the file to the one that received its items."""
     items = {
         item.memory.id: (item.memory, sessions[part.session.id])
         for part in parts
@@ -167,7 +172,7 @@ def _keep_links(engine: Engine, parts: tuple[SessionCopy, ...], sessions: Mappin
 
 
 def _present(engine: Engine, memory: Memory, session: str) -> str:
-    """The id of an item that came into a session."""
+    """Return the id of an item after its import into a session."""
     if memory.key is None or engine.store.entries.count(Filter(ids=(memory.id,))):
         return memory.id
     same = Filter(surfaces=(memory.surface,), threads=(session,), keys=(memory.key,))
@@ -176,7 +181,7 @@ def _present(engine: Engine, memory: Memory, session: str) -> str:
 
 
 def _with_free_ids(engine: Engine, parts: tuple[SessionCopy, ...]) -> tuple[SessionCopy, ...]:
-    """An item, its copies in checkpoints and its links get the same new id where theirs is in use."""
+    """Assign new ids where they are in use: an item, its copies in checkpoints and its links get the same one."""
     items = [item.memory for part in parts for item in (*part.items, *part.archived)]
     copied = [memory for part in parts for copy in part.checkpoints for memory in copy.memories]
     ids = {id: engine.new_id() for id in _taken(engine, sorted({memory.id for memory in (*items, *copied)}))}
@@ -204,7 +209,7 @@ def _with_free_ids(engine: Engine, parts: tuple[SessionCopy, ...]) -> tuple[Sess
 
 
 def _taken(engine: Engine, ids: Sequence[str]) -> Iterator[str]:
-    """Those that the store uses, for any memory or message, live or archived."""
+    """Yield the ids that the store uses for any memory or message, live or archived."""
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
         archived_memories = engine.store.archive.find_memories(Filter(ids=tuple(some)), with_forgotten=True)
@@ -245,11 +250,11 @@ def keep_checkpoint(engine: Engine, session: Session, arriving: CheckpointCopy) 
     ]
     files = [_keep_content(engine, session, file) for file in arriving.files]
     copy = store.checkpoints.copy_foreign(memories, files)
-    taken = arriving.checkpoint
-    is_known = bool(store.checkpoints.find(taken.surface, id=taken.id))
+    checkpoint = arriving.checkpoint
+    is_known = bool(store.checkpoints.find(checkpoint.surface, id=checkpoint.id))
     store.checkpoints.put(
-        taken._replace(
-            id=engine.new_id() if is_known else taken.id,
+        checkpoint._replace(
+            id=engine.new_id() if is_known else checkpoint.id,
             session=session.id,
             project=session.project,
             root=copy.root,

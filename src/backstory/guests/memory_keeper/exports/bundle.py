@@ -1,4 +1,4 @@
-"""Sessions with all that is in them, on the way out of a store or into one."""
+"""Sessions with their contents, for export and import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....domain.records import Memory, Session
 
 
 class FileCopy(NamedTuple):
-    """The content of a file as a session last saw it."""
+    """The content of a file as a session last read it."""
 
     path: str
     content: bytes
@@ -21,7 +21,7 @@ class FileCopy(NamedTuple):
 
 
 class CheckpointCopy(NamedTuple):
-    """What a session held at a moment."""
+    """The contents of a checkpoint."""
 
     checkpoint: Checkpoint
     memories: tuple[Memory, ...]
@@ -29,7 +29,7 @@ class CheckpointCopy(NamedTuple):
 
 
 class LinkCopy(NamedTuple):
-    """A link between two items, which are named by the ids that they have in the file."""
+    """A link between two items, by the ids that they have in the file."""
 
     source: str
     target: str
@@ -45,11 +45,11 @@ class SessionCopy(NamedTuple):
     items: tuple[MemoryCopy, ...] = ()
     files: tuple[FileCopy, ...] = ()
     checkpoints: tuple[CheckpointCopy, ...] = ()
-    """In the order they were taken."""
+    """Checkpoints in the order of their creation."""
     archived: tuple[MemoryCopy, ...] = ()
-    """Items that were compressed."""
+    """Compressed items."""
     links: tuple[LinkCopy, ...] = ()
-    """From items of this session to items of any session of the file."""
+    """Links from items of this session to items of any session of the file."""
 
 
 class Counts(NamedTuple):

@@ -1,7 +1,7 @@
-"""Parsed JSON from a file nobody vouches for, read field by field; what is wrong is noted with its place.
+"""Read parsed JSON from an untrusted file field by field, and record each problem with its location.
 
-A reader goes on after a problem, with a stand-in for the value, so that one reading finds every problem. What
-was read counts only if there were none."""
+After a problem, reading continues with a substitute value, to find every problem in one pass. The result is used only
+if there were none."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ....domain.records import Priority
 from ....domain.when import EPOCH, from_ms, to_ms
 
 DEEPEST = 100
-"""How far an object may be nested: more is an attack, and the store could not write it."""
+"""Maximum nesting of an object. Deeper nesting is an attack, and could not be stored."""
 
 _NAMES = {str: "text", bool: "true or false", dict: "an object", list: "a list"}
 
 
 class ImportProblems:
-    """What is wrong with a file, and what must stand in it only once."""
+    """The problems of a file, and the values in it that must be unique."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -53,7 +53,7 @@ class Fields:
         return self._values.get(name)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A text that must be there, unless there is a default."""
+        """Return a text, which is required unless there is a default."""
         if not self.has(name):
             if default is None:
                 self.wrong(name, "is missing.")
@@ -61,7 +61,7 @@ class Fields:
         return self.text_or_none(name) or ""
 
     def once(self, name: str, within: str) -> str:
-        """A text that must be there, not empty, and not have stood before within the same place."""
+        """Return a required, non-empty text that is unique in `within`."""
         text = self.text(name)
         if not text and self.has(name):
             self.wrong(name, "is empty.")
@@ -85,11 +85,11 @@ class Fields:
         return bool(self._typed(name, bool))
 
     def priority(self, name: str) -> Priority:
-        given = self.text(name, Priority.NORMAL)
-        if given not in Priority.__members__.values():
+        word = self.text(name, Priority.NORMAL)
+        if word not in Priority.__members__.values():
             self.wrong(name, f"must be one of {', '.join(Priority)}.")
             return Priority.NORMAL
-        return Priority(given)
+        return Priority(word)
 
     def time(self, name: str, default: datetime | None = None) -> datetime:
         if default is not None and not self.has(name):
@@ -130,7 +130,7 @@ class Fields:
 
 
 def _moment(written: str) -> datetime:
-    """ISO 8601, also with a blank for the T. Without an offset it is UTC."""
+    """Parse ISO 8601, also with a blank instead of the T. A time without an offset is UTC."""
     moment = datetime.fromisoformat(written)
     return from_ms(to_ms(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)))
 
@@ -157,7 +157,7 @@ def _is_text(value: Any) -> bool:
 
 
 def parse(text: str, source: str) -> Any:
-    """JSON as its standard has it: no NaN, no name twice in an object, nothing nested without end."""
+    """Parse strict JSON: without NaN, duplicate names in an object, or excessive nesting."""
     try:
         return json.loads(
             text, parse_constant=_no_number, parse_float=_finite, object_pairs_hook=_object_of_distinct_names

@@ -1,4 +1,4 @@
-"""Exports of MCP Memory Keeper itself, in its versions 0.4.0 and 0.5.0: one session, its rows as they lay in SQLite."""
+"""Exports of MCP Memory Keeper itself, versions 0.4.0 and 0.5.0: one session, as its rows in SQLite."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:
 
 
 def _read_session(fields: Fields, surface: str, project: str) -> Session:
-    made = fields.time("created_at")
+    created_at = fields.time("created_at")
     return Session(
         id=fields.once("id", "sessions"),
         name=fields.text("name"),
@@ -49,13 +49,13 @@ def _read_session(fields: Fields, surface: str, project: str) -> Session:
         surface=surface,
         channel=fields.text("default_channel", "general"),
         parent=fields.text_or_none("parent_id"),
-        created_at=made,
-        updated_at=fields.time("updated_at", made),
+        created_at=created_at,
+        updated_at=fields.time("updated_at", created_at),
     )
 
 
 def _read_item(fields: Fields, session: Session) -> Memory:
-    made = fields.time("created_at")
+    created_at = fields.time("created_at")
     return Memory(
         id=fields.once("id", "ids"),
         key=fields.once("key", "keys"),
@@ -69,13 +69,13 @@ def _read_item(fields: Fields, session: Session) -> Memory:
         surface=session.surface,
         session=session.id,
         trust=Trust.IMPORTED,
-        created_at=made,
-        updated_at=fields.time("updated_at", made),
+        created_at=created_at,
+        updated_at=fields.time("updated_at", created_at),
     )
 
 
 def _is_private(fields: Fields) -> bool:
-    """SQLite knows no booleans: 0 and 1 stand for them. In doubt an item is a problem, never public."""
+    """Read a boolean, which SQLite stores as 0 or 1. An unclear value is a problem, never a public item."""
     value = fields.value("is_private")
     if value not in (None, 0, 1):
         fields.wrong("is_private", "must be 0 or 1.")
@@ -83,7 +83,7 @@ def _is_private(fields: Fields) -> bool:
 
 
 def _read_metadata(fields: Fields) -> dict[str, Any]:
-    """An object, or its JSON in a text; another text is kept under the name `text`."""
+    """Read an object, or its JSON in a text. Any other text is returned under the name `text`."""
     if not isinstance(fields.value("metadata"), str):
         return fields.mapping("metadata")
     text = fields.text("metadata")
@@ -97,7 +97,7 @@ def _read_metadata(fields: Fields) -> dict[str, Any]:
 
 
 def _read_file(fields: Fields, session: Session) -> FileCopy:
-    """Its size and hash are not read: they were wrong at times, and follow from the content."""
+    """Read a cached file. Its size and hash are ignored: they were sometimes wrong, and follow from the content."""
     path = fields.once("file_path", "paths")
     return FileCopy(
         path=os.path.normpath(os.path.join(session.project, path)),  # as core/files.py looks it up
@@ -110,21 +110,21 @@ def _read_file(fields: Fields, session: Session) -> FileCopy:
 def _read_checkpoints(
     file: Fields, session: Session, memories: Mapping[str, Memory], files: Mapping[str, FileCopy]
 ) -> tuple[CheckpointCopy, ...]:
-    """A checkpoint there was a list of links to the items as they are now, not a copy."""
+    """Read checkpoints. In the original they are links to the current items, not copies."""
     linked = _links(file, "checkpointItems", "context_item_id", memories)
     cached = _links(file, "checkpointFiles", "file_cache_id", files)
     return tuple(
         CheckpointCopy(
-            (taken := read_checkpoint(fields, session, "git_branch", "git_status", "created_at")),
-            memories=tuple(linked.get(taken.id, ())),
-            files=tuple(cached.get(taken.id, ())),
+            (checkpoint := read_checkpoint(fields, session, "git_branch", "git_status", "created_at")),
+            memories=tuple(linked.get(checkpoint.id, ())),
+            files=tuple(cached.get(checkpoint.id, ())),
         )
         for fields in file.objects("checkpoints")
     )
 
 
 def _links(file: Fields, table: str, column: str, targets: Mapping[str, Linked]) -> dict[str, list[Linked]]:
-    """Checkpoint id → what it links to."""
+    """Map checkpoint ids to the targets of their links."""
     links: dict[str, list[Linked]] = {}
     for fields in file.objects(table):
         target = fields.text(column)

@@ -1,7 +1,7 @@
-"""Our own export, version 1, as JSON: written one record to a line, read with every field checked.
+"""Our own export format, version 1, as JSON: written with one record per line, read with every field checked.
 
-docs/exports.md describes it for people. What is written here today must be readable for ever: a new version gets
-its own number, and this reading stays."""
+docs/exports.md describes it for people. Files written today must stay readable: a new version gets its own number, and
+this reader remains."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OPENING = f'{{"format": "{FORMAT}"'
 
 
 def write(parts: Iterable[SessionCopy], about: Mapping[str, Any] | None) -> Iterator[str]:
-    """The file, piece by piece. `about` are facts on the export itself."""
+    """Yield the file in pieces. `about` contains facts about the export itself."""
     yield f'{OPENING}, "version": {VERSION}'
     yield f',\n"metadata": {_line(about)}' if about else ""
     yield ',\n"sessions": ['
@@ -102,7 +102,7 @@ def _former_fields(former: Former) -> dict[str, Any]:
 
 
 def _file_fields(file: FileCopy) -> dict[str, Any]:
-    """Content is text where it can be; other bytes are written as base64."""
+    """Return the fields of a file. Content is text if possible; other bytes are base64."""
     try:
         content = {"content": file.content.decode()}
     except UnicodeDecodeError:
@@ -197,7 +197,7 @@ def _read_item(fields: Fields, session: Session, keys: str = "") -> MemoryCopy:
 
 
 def read_memory(fields: Fields, session: Session, *, ids: str = "ids", keys: str = "") -> Memory:
-    """An id stands once among `ids`. So does a key among `keys`; in the archive it may stand often."""
+    """Read a memory. Ids are unique within `ids`, and keys within `keys`; in the archive keys may repeat."""
     has_key = bool(keys) and fields.has("key")
     return Memory(
         id=fields.once("id", ids),
@@ -261,7 +261,7 @@ def _read_content(fields: Fields) -> bytes:
 
 
 def read_checkpoint(fields: Fields, session: Session, branch: str, status: str, created: str) -> Checkpoint:
-    """Its contents are counted, and named by a hash, when they are in the store."""
+    """Read a checkpoint. Its contents are counted and hashed once they are in the store."""
     return Checkpoint(
         id=fields.once("id", "checkpoints"),
         name=fields.text("name"),

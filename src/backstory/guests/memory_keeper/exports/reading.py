@@ -1,4 +1,4 @@
-"""A file of any known format → sessions with their contents, or all that is wrong with it."""
+"""Read a file of any known format: sessions with their contents, or a list of all problems."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .fields import Fields, ImportProblems, parse
 
 
 class Contents(NamedTuple):
-    """What a file holds. With problems, the parts mean nothing."""
+    """The contents of a file. If there are problems, the parts must not be used."""
 
     parts: tuple[SessionCopy, ...]
     problems: tuple[str, ...] = ()
 
 
 def read(text: str, name: str, surface: str, project: str) -> Contents:
-    """The contents of a file with this name. All problems are reported at once. `project` is for items that do not name theirs."""
+    """Read a file with this name, and report all problems at once. `project` is for items that do not name theirs."""
     report = ImportProblems()
     if name.lower().endswith(".csv") or text.startswith(table.OPENING):
         parts = table.read(text, surface, project, report)

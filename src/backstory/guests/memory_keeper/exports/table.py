@@ -1,7 +1,7 @@
-"""Items as CSV (RFC 4180), one to a row, for spreadsheets; it carries neither history, files nor checkpoints.
+"""Items as CSV (RFC 4180), one per row, for spreadsheets, without history, files and checkpoints.
 
-Values stay exact: none is escaped against spreadsheets that take a leading `=` for a formula, because a file that
-is read back must give what was saved. docs/exports.md says so."""
+Values are exact. A leading `=` is not escaped for spreadsheets that treat it as a formula, because importing the file
+must yield the saved value. docs/exports.md mentions this."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = (
 )  # fmt: skip
 OPENING = ",".join(COLUMNS)
 FACTS = ("exportedAt", "server")
-"""Facts on the export itself, in further columns: a table has no other place for them."""
+"""Facts about the export itself. They are extra columns because a table has no other place for them."""
 
 _OURS = {"created_at": "createdAt", "updated_at": "updatedAt"}
 
@@ -51,7 +51,9 @@ def _row(session: Session, memory: Memory) -> list[str | None]:
 
 
 def read(text: str, surface: str, project: str, report: ImportProblems) -> tuple[SessionCopy, ...]:
-    csv.field_size_limit(LARGEST_MB * 1_000_000)  # its own limit of 131,072 would refuse what we wrote
+    csv.field_size_limit(
+        LARGEST_MB * 1_000_000
+    )  # the default limit of 131,072 would refuse values that we wrote
     sessions: dict[str, Session] = {}
     items: dict[str, list[MemoryCopy]] = {}
     for row in _rows(text, report):
@@ -82,7 +84,7 @@ def _rows(text: str, report: ImportProblems) -> Iterator[Fields]:
 
 
 def _cells(row: list[str], number: int, report: ImportProblems) -> dict[str, Any]:
-    """The cells as the JSON export would have them. An empty cell is none, except an empty value."""
+    """Convert the cells to the fields of the JSON export. An empty cell is missing, except for an empty value."""
     cells: dict[str, Any] = {
         _OURS.get(name, name): cell or None for name, cell in zip(COLUMNS, row, strict=False)
     }
@@ -98,18 +100,18 @@ def _cells(row: list[str], number: int, report: ImportProblems) -> dict[str, Any
 
 
 def _session(row: Fields, surface: str, project: str) -> Session:
-    made = row.time("createdAt")
+    created_at = row.time("createdAt")
     return Session(
         id=row.text("session_id"),
         name=row.text("session_name", "Imported"),
         project=project,
         surface=surface,
-        created_at=made,
-        updated_at=made,
+        created_at=created_at,
+        updated_at=created_at,
     )
 
 
 def _spanning(session: Session, items: Iterable[MemoryCopy]) -> Session:
-    """The table has no times of sessions; they span those of their items."""
-    made = min(item.memory.created_at for item in items)
-    return session._replace(created_at=made, updated_at=max(item.memory.updated_at for item in items))
+    """Derive the times of a session from its items, because the table does not contain them."""
+    created_at = min(item.memory.created_at for item in items)
+    return session._replace(created_at=created_at, updated_at=max(item.memory.updated_at for item in items))

@@ -1,1 +1,1 @@
-"""A look at a project: what it is built with, what changed in it, and how healthy it is."""
+"""The analysis of a project: its technologies, its changes, and its health."""

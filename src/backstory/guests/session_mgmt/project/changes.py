@@ -1,4 +1,4 @@
-"""What was changed since the last commit: how much, and for how long it has been waiting."""
+"""Uncommitted changes: their size and age."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....core.projects.effort import Effort
 from ....core.projects.git import ask, git, names, printable, without_filters
 
 MOST_DATED = 1_000
-"""Changed files whose times are read."""
+"""Maximum number of changed files whose times are read."""
 
 
 class FileDiff(NamedTuple):
@@ -22,12 +22,12 @@ class FileDiff(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Of tracked files. Lines of binary files count as none."""
+    """Changes to tracked files. Lines of binary files are not counted."""
 
     branch: str | None
     files: tuple[FileDiff, ...]
     since: datetime | None
-    """When the one that waits longest was last written."""
+    """The time when the oldest uncommitted change was written."""
     committed_at: datetime | None
     underway: str | None
     """merge, rebase, cherry-pick, revert or bisect."""
@@ -38,7 +38,7 @@ class Changes(NamedTuple):
 
 
 def changes(root: Path, effort: Effort) -> Changes | None:
-    """None where there is no checkout of a repository."""
+    """Return the changes; None if the directory is not in a git checkout."""
     if (git(root, "rev-parse", "--is-inside-work-tree") or "").strip() != "true":
         return None
     options = without_filters(root)
@@ -68,7 +68,7 @@ def changes(root: Path, effort: Effort) -> Changes | None:
 
 
 def _changed(line: str) -> FileDiff:
-    """`3<tab>1<tab>path`, with dashes for a binary file."""
+    """Parse `3<tab>1<tab>path`, with dashes for a binary file."""
     added, removed, path = line.split("\t", 2)
     return FileDiff(printable(path), *(int(count) if count.isdigit() else 0 for count in (added, removed)))
 

@@ -1,4 +1,4 @@
-"""Whether manifest, lock file and environment agree, by reading them: nothing is installed and nothing is run."""
+"""Check whether manifest, lock file and environment agree, by reading them. Nothing is installed or executed."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Versions = Mapping[str, set[str]]
 class Agreement(NamedTuple):
     ecosystem: str
     folder: str
-    """Where its manifest is; empty for the project's root."""
+    """The folder of its manifest; "" for the project's root."""
     is_synced: bool
     how: str
-    """How it was decided."""
+    """An explanation of the result."""
 
 
 def agreements(root: Path, stack: Stack) -> list[Agreement]:
-    """One for each folder and ecosystem with a manifest."""
+    """Return one result per folder and ecosystem with a manifest."""
     grouped: dict[tuple[str, str], list[Manifest]] = {}
     for manifest in stack.manifests:
         grouped.setdefault((manifest.path.rpartition("/")[0], manifest.ecosystem), []).append(manifest)
@@ -173,7 +173,7 @@ def _lock(folder: Path, ecosystem: str) -> tuple[str | None, Versions]:
 
 
 def _packages(text: str) -> Versions:
-    """Of uv.lock, poetry.lock, pdm.lock and Cargo.lock, which are alike."""
+    """Parse uv.lock, poetry.lock, pdm.lock and Cargo.lock, which share a format."""
     versions: dict[str, set[str]] = {}
     try:
         for package in tomllib.loads(text).get("package", ()):
@@ -193,7 +193,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _some(names: Iterable[str]) -> str:
-    """The first of them, and how many more there are."""
+    """Return the first names, and the number of others."""
     ranked = sorted(names)
     more = len(ranked) - MOST_NAMED
     return ", ".join(ranked[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

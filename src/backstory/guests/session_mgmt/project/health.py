@@ -1,4 +1,4 @@
-"""How healthy a project is: signals that anyone can check, and the points each gives (docs/project-health.md)."""
+"""The health of a project: signals that anyone can verify, and the points for each (docs/project-health.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .stack import Stack, stack
 from .survey import Survey, read_beginning, survey
 
 LARGE_CHANGE = 400
-"""Lines of uncommitted changes from which a reviewer no longer sees all."""
+"""Number of uncommitted lines above which a reviewer no longer sees everything."""
 LONG_WAIT = timedelta(days=2)
 
 _TEST = lazy_pattern(
@@ -40,7 +40,7 @@ _LINTING, _TYPING = (
 )
 _TYPED = ("rust", "go", "java")
 MOST_READ = 10_000
-"""Files that are read; of more, as many are picked evenly."""
+"""Maximum number of files to read. If there are more, they are sampled evenly."""
 LARGEST_READ = 200_000
 MOST_NAMED = 5
 _MARKS = (b"TODO", b"FIXME", b"HACK", b"XXX")
@@ -51,15 +51,15 @@ class Signal(NamedTuple):
     name: str
     points: int
     of: int
-    """0 where the signal does not apply."""
+    """Maximum points; 0 if the signal does not apply."""
     why: str
-    """What was found."""
+    """The evidence."""
     advice: str = ""
-    """What would give the rest; empty when nothing is missing."""
+    """Advice that would earn the missing points; "" if none are missing."""
 
 
 class Project(NamedTuple):
-    """A project, looked at once."""
+    """The result of analysing a project once."""
 
     root: Path
     survey: Survey
@@ -69,7 +69,7 @@ class Project(NamedTuple):
     agreements: tuple[Agreement, ...]
     signals: tuple[Signal, ...]
     left_out: tuple[str, ...] = ()
-    """What was not looked at, in sentences."""
+    """Sentences about what was not examined."""
 
     @property
     def name(self) -> str:
@@ -77,7 +77,7 @@ class Project(NamedTuple):
 
     @property
     def health(self) -> int:
-        """0 to 100: the share of the points that the signals which apply could give."""
+        """The share of attainable points, from 0 to 100."""
         of = sum(signal.of for signal in self.signals)
         return round(100 * sum(signal.points for signal in self.signals) / of)
 
@@ -95,7 +95,7 @@ def is_test(path: str) -> bool:
 
 
 def look_at(root: Path, now: datetime, effort: Effort) -> Project:
-    changed = changes(root, effort)  # first: a large tree takes all the time there is
+    changed = changes(root, effort)  # first, because surveying a large tree may use up all the time
     surveyed = survey(root, effort)
     made_of = stack(surveyed, effort)
     project = Project(
@@ -217,7 +217,7 @@ def _types(project: Project, now: datetime) -> Signal:
 
 
 def _pending(project: Project, now: datetime) -> Signal:
-    """Small, fresh changes are easy to review and to undo."""
+    """Rate uncommitted changes. Small, recent changes are easy to review and to undo."""
     pending = project.changes
     if pending is None:
         return Signal("uncommitted changes", 0, 0, "Nothing says what was changed.")
@@ -255,7 +255,7 @@ _SIGNALS: Sequence[Callable[[Project, datetime], Signal]] = (
 
 
 def _either(name: str, of: int, tools: Sequence[str], advice: str) -> Signal:
-    """All points for something that is there."""
+    """Return all points if there is at least one match, otherwise none."""
     if not tools:
         return Signal(name, 0, of, "None was found.", advice)
     more = f" and {len(tools) - 1} more" if len(tools) > 1 else ""
@@ -278,12 +278,12 @@ def _ago(waits: timedelta) -> str:
 class Debt(NamedTuple):
     marks: int
     lines: int
-    """How many lines were read."""
+    """Number of lines that were read."""
     read: int
     of: int
-    """How many source files were read, of how many."""
+    """Number of source files that were read, and their total number."""
     worst: tuple[tuple[str, int], ...]
-    """The files with most marks."""
+    """The files with the most marks."""
 
     @property
     def per_thousand(self) -> float:

@@ -1,4 +1,4 @@
-"""Manifests: which dependencies a project declares, by name. They are read, never run."""
+"""Manifests: the names of declared dependencies. Manifests are read, never executed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .survey import Survey
 
 MOST_MANIFESTS = 200
 DEEPEST = 2
-"""Directories above a manifest that still counts as the project's own."""
+"""Maximum depth of directories in which a manifest counts as the project's own."""
 _NOT_OWN = frozenset(("test", "tests", "testdata", "fixtures", "examples", "example", "samples", "templates"))
 
 BROKEN = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
-"""What reading a file raises that is not what its name says; TOML's and JSON's own errors are ValueErrors."""
+"""Errors raised for files with unexpected content. TOML's and JSON's own errors are ValueErrors."""
 
 _REQUIREMENT = lazy_pattern(r"\s*([A-Za-z0-9][\w.-]*)")
 _ARTIFACT = lazy_pattern(r"<artifactId>\s*([^<\s]+)")
@@ -33,11 +33,11 @@ class Manifest(NamedTuple):
     path: str
     ecosystem: str
     needed: frozenset[str]
-    """What it needs in any case."""
+    """Required dependencies."""
     also: frozenset[str] = frozenset()
-    """What it needs for development, as an option, or on some machines."""
+    """Dependencies for development, optional ones, and those for some platforms."""
     settings: frozenset[str] = frozenset()
-    """Tools that it configures: the tables below `tool`, the scripts, of its kind."""
+    """Tools that it configures: the tables below `tool`, scripts and the like."""
 
     @property
     def dependencies(self) -> frozenset[str]:
@@ -45,7 +45,7 @@ class Manifest(NamedTuple):
 
 
 def manifests(survey: Survey, effort: Effort) -> list[Manifest]:
-    """Those of the project itself, the outermost first; a broken one declares nothing."""
+    """Return the project's own manifests, outermost first. A broken one declares nothing."""
     present: list[Manifest] = []
     for path in sorted(survey.at_most(DEEPEST), key=lambda path: (path.count("/"), path)):
         name = path.rpartition("/")[2]
@@ -71,7 +71,7 @@ def python_name(name: str) -> str:
 
 
 def _requirements(lines: Iterable[str]) -> tuple[Names, Names]:
-    """Of lines such as `httpx[http2]>=0.27; python_version < "3.13"`."""
+    """Parse lines such as `httpx[http2]>=0.27; python_version < "3.13"`."""
     needed: set[str] = set()
     also: set[str] = set()
     for line in lines:
@@ -105,7 +105,7 @@ def _pyproject(text: str) -> Read:
 
 
 def _group(groups: Mapping[str, Any], name: str, within: frozenset[str] = frozenset()) -> Iterator[str]:
-    """Its requirements, with those of the groups that it includes; a ring of them ends."""
+    """Yield the requirements of a group, including those of included groups. Cycles are cut."""
     for line in groups.get(name, ()):
         if isinstance(line, str):
             yield line
@@ -138,7 +138,7 @@ def _requirements_txt(text: str) -> Read:
 
 
 def _setup_py(text: str) -> Read:
-    return frozenset(), frozenset(), frozenset()  # a program: it would have to be run
+    return frozenset(), frozenset(), frozenset()  # setup.py is a program and would have to be executed
 
 
 def _package_json(text: str) -> Read:
@@ -193,7 +193,7 @@ def _go_mod(text: str) -> Read:
 
 
 def go_modules(text: str) -> list[tuple[str, str, bool]]:
-    """Module, version and whether it is there for another one's sake."""
+    """Return module, version, and whether it is an indirect dependency."""
     modules, block = [], ""
     for line in text.splitlines():
         words = line.split()
@@ -213,7 +213,7 @@ def _pom(text: str) -> Read:
 
 
 def _artifacts(text: str, element: str) -> Iterator[str]:
-    """The first name in each such element; what is excluded comes after it."""
+    """Yield the first name in each element. Exclusions come after it."""
     for part in text.split(f"<{element}>")[1:]:
         if match := _ARTIFACT.search(part.partition(f"</{element}>")[0]):
             yield match[1]

@@ -1,4 +1,4 @@
-"""What a project is made of: languages, frameworks, package managers and lock files."""
+"""The technologies of a project: languages, frameworks, package managers and lock files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LANGUAGES = {
     "c": "C", "h": "C", "cc": "C++", "cpp": "C++", "hpp": "C++", "cs": "C#", "swift": "Swift", "sh": "Shell",
     "sql": "SQL", "lua": "Lua", "ex": "Elixir", "exs": "Elixir", "hs": "Haskell", "dart": "Dart",
 }  # fmt: skip
-"""By the end of a file's name; what has another end is no source."""
+"""Languages by file extension. Files with other extensions are not sources."""
 
 _ECOSYSTEMS = {
     "Python": "python", "JavaScript": "node", "TypeScript": "node", "Vue": "node", "Svelte": "node", "Rust": "rust",
@@ -32,7 +32,7 @@ LOCKS = {
     "bun.lockb": ("node", "bun"), "Cargo.lock": ("rust", "cargo"), "go.sum": ("go", "go"),
     "gradle.lockfile": ("java", "gradle"),
 }  # fmt: skip
-"""Lock file → ecosystem and the package manager that writes it."""
+"""Lock file → ecosystem, and the package manager that writes it."""
 
 _MANAGERS = {
     "pom.xml": "maven", "build.gradle": "gradle", "build.gradle.kts": "gradle", "Cargo.toml": "cargo", "go.mod": "go",
@@ -55,10 +55,10 @@ _FRAMEWORKS = {
 
 class Stack(NamedTuple):
     type: str
-    """python, node, rust, go or java; mixed when several, unknown when none."""
+    """python, node, rust, go or java; mixed for several, unknown for none."""
     ecosystems: tuple[str, ...]
     languages: tuple[tuple[str, int], ...]
-    """With the number of their files, most first."""
+    """Languages with their number of files, most files first."""
     sources: tuple[str, ...]
     frameworks: tuple[str, ...]
     package_managers: tuple[str, ...]
@@ -87,7 +87,7 @@ def stack(survey: Survey, effort: Effort) -> Stack:
 
 
 def _ecosystems(declared: Iterable[Manifest], languages: Iterable[tuple[str, int]]) -> list[str]:
-    """Of the manifests; without any, of the language that has most files."""
+    """Return the ecosystems of the manifests; without manifests, that of the most common language."""
     names = list(dict.fromkeys(sorted(manifest.ecosystem for manifest in declared)))
     return names or [_ECOSYSTEMS[name] for name, _ in languages if name in _ECOSYSTEMS][:1]
 

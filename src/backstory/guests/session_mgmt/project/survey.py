@@ -1,4 +1,4 @@
-"""Which files a project has, found once: by git, which knows what is ignored, else by a walk."""
+"""List a project's files once: with git, which knows ignored files, else with a directory walk."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ....core.projects.git import git, names, printable
 from ....domain.errors import NotAllowed, NotFound
 
 MOST_NEW = 2_000
-"""Files that are looked at to tell which are new."""
+"""Maximum number of files to check for being new."""
 MOST_FILES = 100_000
-"""A survey says when there are more."""
+"""Maximum number of files. A survey says when there are more."""
 
 VENDORED = frozenset(
     ("node_modules", "vendor", "third_party", "venv", "site-packages", "target", "dist", "build", "__pycache__", "bower_components", "Pods")
 )  # fmt: skip
-"""Directories whose content is somebody else's, or is made from the rest."""
+"""Directories with third-party or generated content."""
 
 LARGEST_MANIFEST = 20_000_000
 
@@ -30,18 +30,18 @@ LARGEST_MANIFEST = 20_000_000
 class Survey(NamedTuple):
     root: Path
     paths: tuple[str, ...]
-    """Relative to the root with `/`, in their order."""
+    """Sorted paths relative to the root, with `/`."""
     is_whole: bool
     untracked: tuple[str, ...] = ()
-    """Those that git does not know; all where there is no git."""
+    """Files that git does not track; all files without git."""
 
     def at_most(self, depth: int) -> list[str]:
-        """Paths with no more than so many directories above them."""
+        """Return the paths with at most `depth` parent directories."""
         return [path for path in self.paths if path.count("/") <= depth]
 
     def new_since(self, moment: datetime) -> list[str]:
-        """Files that git does not know and that were written since, the last ones first."""
-        since_s = int(moment.timestamp())  # file systems do not tell more
+        """Return the files that git does not track and that were written since, newest first."""
+        since_s = int(moment.timestamp())  # some file systems record whole seconds only
         written = []
         for path in self.untracked[:MOST_NEW]:
             with suppress(OSError):  # deleted since it was listed
@@ -49,7 +49,7 @@ class Survey(NamedTuple):
         return [path for age, path in sorted(written) if -age >= since_s]
 
     def text(self, path: str) -> str:
-        """What a file says; empty when it cannot be read as text."""
+        """Return the text of a file; "" if it cannot be read as text."""
         return read_text(self.root / path)
 
 
@@ -61,25 +61,25 @@ def read_text(path: Path) -> str:
 
 
 def read_beginning(path: str, most: int) -> bytes | None:
-    """Never waits: what is named like a file may be a pipe."""
+    """Read the beginning of a file without blocking, because the name may belong to a pipe."""
     try:
         with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb", buffering=0) as file:
             return file.read(most)
     except OSError:
-        return None  # deleted since it was listed, or not ours to read
+        return None  # deleted since it was listed, or not readable
 
 
-def directory_of(given: str) -> Path:
-    """The directory that is meant, which exists and may be read."""
+def directory_of(name: str) -> Path:
+    """Return the directory, which must exist and be readable."""
     try:
-        path = Path(given).expanduser().resolve()
+        path = Path(name).expanduser().resolve()
         is_directory = stat.S_ISDIR(path.stat().st_mode)
     except PermissionError:
-        raise NotAllowed(f"{given} may not be looked at.", hint="Check its mode.") from None
+        raise NotAllowed(f"{name} may not be looked at.", hint="Check its mode.") from None
     except (OSError, ValueError, RuntimeError):
-        raise NotFound("project", given) from None
+        raise NotFound("project", name) from None
     if not is_directory:
-        raise NotFound("project", given)
+        raise NotFound("project", name)
     if not os.access(path, os.R_OK | os.X_OK):
         raise NotAllowed(f"{path} may not be read.", hint="Check its owner and mode.")
     return path
@@ -105,7 +105,9 @@ def _surveyed(root: Path, names: Iterable[str], effort: Effort) -> Survey:
 
 
 def _first(names: Iterable[str]) -> set[str]:
-    """One more than are kept tells that there are more. A conflict lists a file three times."""
+    """Return one path more than the limit, which shows that there are more.
+
+    In a conflict, git lists a file three times."""
     paths: set[str] = set()
     for path in names:
         if len(paths) > MOST_FILES:

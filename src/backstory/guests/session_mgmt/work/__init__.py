@@ -1,4 +1,4 @@
-"""The life of a session of work on a project: begun, checked now and then, ended with a handoff."""
+"""The lifecycle of a work session on a project: begun, assessed at intervals, ended with a handoff."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .quality import ProjectAssessment, check_permissions, check_programs, quali
 
 QUOTED = 200
 MOST_NEW = 200
-"""New files in a handoff."""
+"""Maximum number of new files in a handoff."""
 _SWITCHED_OFF = GitSnapshot(None, "Git checkpoints are off; BACKSTORY_GIT_CHECKPOINTS=on makes them.")
 
 
@@ -35,11 +35,11 @@ class SessionStart(NamedTuple):
     session: Session
     measured: ProjectAssessment
     is_remembered: bool
-    """Whether the store has the session."""
+    """True if the session was saved in the store."""
     handoff: Handoff | None
-    """What the last session of the project left."""
+    """The handoff of the project's last session."""
     still_open: list[Memory]
-    """Its tasks that were neither finished nor deleted since."""
+    """Tasks of that session that were neither finished nor deleted since."""
     recommendations: list[str]
 
 
@@ -50,17 +50,17 @@ class Assessment(NamedTuple):
     suggestions: list[str]
     workflow: Workflow
     since_last: dict[str, int]
-    """How the numbers changed since the last checkpoint; empty at the first."""
+    """Changes of the figures since the last checkpoint; empty at the first."""
     git: GitSnapshot
 
 
 class SessionEnd(NamedTuple):
     measured: ProjectAssessment
     session: Session | None
-    """None when none was open."""
+    """None if no session was open."""
     learning: Learning
     file: Path | None
-    """The handoff."""
+    """The file of the handoff."""
     is_persisted: bool
 
 
@@ -68,21 +68,23 @@ class WorkStatus(NamedTuple):
     session: Session | None
     measured: ProjectAssessment
     memories: int
-    """That the caller may see."""
+    """Number of memories that the caller may see."""
     conversations: int
     bytes: int
-    """Of the store."""
+    """Size of the store in bytes."""
     can_embed: bool
     problem: str | None
-    """Why texts are not embedded at the moment."""
+    """The reason why texts are not being embedded at the moment."""
     notices: tuple[str, ...]
-    """What else fails behind the answers."""
+    """Errors of other background jobs."""
 
 
 class Working(GuestPart):
     def start(self, directory: str | None) -> SessionStart:
-        """Begin a session in a directory, whose project becomes the connection's. A session that is open there
-        is continued by the new one."""
+        """Begin a session in a directory, whose project becomes the connection's.
+
+        The new
+        session continues one that is open there."""
         own = self.caller.checkout()
         place, project = look(lambda _: _place(directory or own), self.call)
         measured = self._measure(place)
@@ -107,7 +109,7 @@ class Working(GuestPart):
         )
 
     def assess(self) -> Assessment:
-        """Measure the work and keep the figures for later checkpoints. Without a session one is begun."""
+        """Measure the work, and store the figures for later checkpoints. Begins a session if there is none."""
         measured = self._measure(self.caller.checkout())
         session = self.core.sessions.current()
         past = history(self.core, session)
@@ -134,9 +136,9 @@ class Working(GuestPart):
         )
 
     def end(self) -> SessionEnd:
-        """Close the connection's session and leave a handoff, in the store and as a file."""
+        """Close the connection's session, and leave a handoff in the store and as a file."""
         measured = self._measure_last()
-        with self.core.sessions.locked():  # of two calls at once the second finds no session
+        with self.core.sessions.locked():  # if two calls run at once, the second one finds no session
             session = self._open_session()
             if session is None:
                 return SessionEnd(measured, None, Learning((), (), ()), None, is_persisted=False)
@@ -156,7 +158,7 @@ class Working(GuestPart):
         )
 
     def status(self, directory: str | None) -> WorkStatus:
-        """How things stand, of the connection's project or another one; nothing changes."""
+        """Return the state of the connection's project or another one, without changing anything."""
         own = self.caller.checkout()
         measured = self._measure(directory or own)
         store, backlog = self.engine.store, self.engine.backlog
@@ -173,7 +175,7 @@ class Working(GuestPart):
         )
 
     def _measure_last(self) -> ProjectAssessment:
-        """What is left of the project at the end of a session, also when its directory vanished meanwhile."""
+        """Measure the project at the end of a session, even if its directory has vanished."""
         own = self.caller.checkout()
         try:
             return self._measure(own)
@@ -199,7 +201,7 @@ class Working(GuestPart):
         return None if id is None else self.engine.store.sessions.get(id)
 
     def _open_tasks(self, project: str) -> list[Memory]:
-        """Public ones: what is private to a session is not for the next."""
+        """Return public tasks. A task that is private to a session is not passed on to the next one."""
         return self._redacted(open_tasks(self.engine.store, Filter(projects=(project,), public_or_in="")))
 
     def _redacted(self, memories: Sequence[Memory]) -> list[Memory]:
@@ -211,7 +213,7 @@ class Working(GuestPart):
         return next((from_data(event.data) for event in events if event.type == HANDOFF), None)
 
     def _unsettled(self, handoff: Handoff | None) -> list[str]:
-        """Errors of the last handoff that are still remembered."""
+        """Return errors of the last handoff that are still stored."""
         if handoff is None or not handoff.errors:
             return []
         ids = tuple(error.id for error in handoff.errors)
@@ -231,7 +233,7 @@ class Working(GuestPart):
         touched = [file.what for file in workflow(past, project).files]
         new = project.survey.new_since(session.created_at)[:MOST_NEW]
         tasks = tuple(map(note, self._open_tasks(session.project)))
-        asked = [each.statement for each in recommendations(public, ()) if each.kind != "open task"]
+        advice = [each.statement for each in recommendations(public, ()) if each.kind != "open task"]
         return Handoff(
             session=session.id,
             project=session.project,
@@ -246,19 +248,19 @@ class Working(GuestPart):
             files=tuple(dict.fromkeys([*touched, *changed, *new])),
             next_steps=(
                 *go_on(tasks),
-                *asked,
+                *advice,
                 *(from_project(measured) if project.root.is_dir() else ()),
             ),
         )
 
     @property
     def _own_folder(self) -> Path:
-        """Where handoffs go when the project cannot be written."""
+        """The folder for handoffs if the project is not writable."""
         return self.engine.settings.home / "handoffs"
 
 
 def _place(directory: str) -> tuple[Path, str]:
-    """A directory that exists, and the project that it belongs to."""
+    """Return an existing directory, and its project."""
     place = directory_of(directory)
     return place, str(project_root(place))
 

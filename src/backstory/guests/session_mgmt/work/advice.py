@@ -1,4 +1,4 @@
-"""What to do next: what was left open, what the session asks for, and what the project lacks."""
+"""Recommendations: open tasks, needs of the session, and deficits of the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .insights import untested
 from .quality import ProjectAssessment
 
 MOST_ADVICE = 3
-"""Signals of health that are recommended to be improved: those that miss most points."""
+"""Maximum number of health signals to recommend, those with the most missing points."""
 MOST_TASKS = 20
 QUOTED = 200
 
@@ -32,7 +32,7 @@ def _since(task: Memory, handoff: Handoff | None) -> str:
 
 
 def from_session(past: History, project: Project) -> list[str]:
-    """What the session's memories ask for, and what its changes lack."""
+    """Return recommendations from the session's memories and changes."""
     advice = [each.statement for each in recommendations(past.sample, ())]
     if project.tests and untested(project.changes, project.stack.sources):
         advice.append(

@@ -1,7 +1,7 @@
 """A git checkpoint: the tracked changes of a checkout as a commit under a private ref.
 
-HEAD, the index, the files and the reflogs stay as they are, untracked files are left out, and no hook or filter runs:
-the tree is built in a copy of the index outside the repository."""
+HEAD, the index, the files and the reflogs do not change, untracked files are left out, and no hook or filter runs: the
+tree is built in a copy of the index outside the repository."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ _OPTIONS = (
 
 class GitSnapshot(NamedTuple):
     ref: str | None
-    """None when none was made."""
+    """None if no snapshot was created."""
     why: str
     left_out: tuple[str, ...] = ()
-    """Changed files that a filter would have to clean. Their raw content may be what the filter hides."""
+    """Changed files that need a clean filter. Their raw content may be what the filter hides."""
 
 
 class _Refused(Exception):
-    """Why there is no checkpoint, as a sentence."""
+    """A sentence that explains why there is no checkpoint."""
 
 
 def take_git_snapshot(root: Path, session: str, now: datetime) -> GitSnapshot:
-    """Keep the tracked changes, staged or not, under the session's refs; none is made where nothing changed."""
+    """Save the tracked changes, staged or not, under the session's refs. Without changes, no snapshot is created."""
     top = git(root, "rev-parse", "--show-toplevel")
     if top is None:
         return GitSnapshot(None, f"{root} is no checkout of a git repository.")
@@ -68,22 +68,24 @@ class _Attempt(NamedTuple):
         base = self._tree(head) or self._must("mktree").strip()
         number, last = self._last()
         if tree == base:
-            return GitSnapshot(None, "No tracked file was changed since the last commit.", _shown(filtered))
+            return GitSnapshot(
+                None, "No tracked file was changed since the last commit.", _sorted_names(filtered)
+            )
         if tree == self._tree(last):
             return GitSnapshot(
-                None, "No tracked file was changed since the last checkpoint.", _shown(filtered)
+                None, "No tracked file was changed since the last checkpoint.", _sorted_names(filtered)
             )
         commit = self._commit(tree, head, number + 1)
         ref = f"{REFS}/{self.session}/{number + 1}"
         self._must("update-ref", "--no-deref", ref, commit, "0" * len(commit))
-        return GitSnapshot(ref, f"The tracked changes are in {ref}.", _shown(filtered))
+        return GitSnapshot(ref, f"The tracked changes are in {ref}.", _sorted_names(filtered))
 
     def _copy_index(self) -> None:
         output = git(self.root, "rev-parse", "--git-path", "index")
         if output is None:
             raise _Refused("git does not say where the index is.")
         try:
-            # with its time: git knows by it which files may have changed without looking so
+            # with its modification time, by which git recognizes files that may have changed despite equal size and time
             shutil.copy2(self.root / output.removesuffix("\n"), self.own_index)
         except FileNotFoundError:
             pass  # there is none before the first `git add`
@@ -91,7 +93,7 @@ class _Attempt(NamedTuple):
             raise _Refused(f"The index cannot be read: {error.strerror}.") from None
 
     def _changed(self) -> list[str]:
-        """Tracked files, also unmerged ones, that differ from the index. Their content is not read for it."""
+        """Return tracked files that differ from the index, including unmerged ones, without reading their content."""
         output = self._must("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
         return list(dict.fromkeys(names(output)))
 
@@ -115,7 +117,7 @@ class _Attempt(NamedTuple):
         return self._must("commit-tree", *parents, "-m", words, tree).strip()
 
     def _last(self) -> tuple[int, str]:
-        """The number and the commit of the session's last checkpoint; 0 and nothing before the first."""
+        """Return the number and commit of the session's last checkpoint; 0 and "" before the first."""
         form = "--format=%(refname:lstrip=-1) %(objectname)"
         output = self._must(
             "for-each-ref", "--sort=-version:refname", "--count=1", form, f"{REFS}/{self.session}/"
@@ -142,5 +144,5 @@ class _Attempt(NamedTuple):
         return ask(self.root, *_OPTIONS, *arguments, given=given, variables=variables, timeout_s=TIMEOUT_S)
 
 
-def _shown(paths: set[str]) -> tuple[str, ...]:
+def _sorted_names(paths: set[str]) -> tuple[str, ...]:
     return tuple(sorted(map(printable, paths)))

@@ -1,4 +1,4 @@
-"""The handoff: what a session leaves to the next one, as a record and as a file that people read."""
+"""The handoff from one session to the next, as a record and as a file for people."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from ....store.whole_files import write_whole
 FOLDER = Path(".backstory") / "handoff"
 LONGEST_LINE = 300
 MOST_STEPS = 3
-"""Tasks among the next steps."""
+"""Maximum number of tasks among the next steps."""
 OPENING_CHARS = 40
-"""A quotation is recognized by its beginning: it may be cut, but never this short."""
+"""Number of characters by which a quotation is recognized. It may be cut, but never this short."""
 MOST_LISTED = 50
-"""Lines of a section; the rest is counted."""
+"""Maximum number of lines in a section. The rest is counted."""
 
 
 TOOL, HANDOFF = "session", "handoff"
-"""The tool and the type of the event that a handoff is stored as."""
+"""The tool and type of the event that stores a handoff."""
 _NOTES = ("decisions", "tasks", "errors", "insights")
 
 
 class HandoffNote(NamedTuple):
-    """A memory in a line."""
+    """A memory in one line."""
 
     id: str
     text: str
@@ -53,13 +53,13 @@ class Handoff(NamedTuple):
     quality: int
     decisions: tuple[HandoffNote, ...]
     tasks: tuple[HandoffNote, ...]
-    """Still open."""
+    """Open tasks."""
     errors: tuple[HandoffNote, ...]
-    """That nothing settled."""
+    """Unresolved errors."""
     files: tuple[str, ...]
     next_steps: tuple[str, ...]
     insights: tuple[HandoffNote, ...] = ()
-    """What else was learned."""
+    """Other insights."""
 
     @property
     def task_ids(self) -> frozenset[str]:
@@ -71,18 +71,18 @@ def note(memory: Memory) -> HandoffNote:
 
 
 def go_on(tasks: Sequence[HandoffNote]) -> Iterator[str]:
-    """The first of the next steps."""
+    """Yield the first of the next steps."""
     for task in tasks[:MOST_STEPS]:
         yield f"Go on with: {task.text}"
 
 
 def opening(text: str) -> str:
-    """By which a quoted text is known again, however it was one_line."""
+    """Return the beginning by which a quoted text is recognized, even if `one_line` shortened it."""
     return " ".join(text.split())[:OPENING_CHARS]
 
 
 def without(handoff: Handoff, memories: Collection[str], openings: Collection[str]) -> Handoff:
-    """As if it had not known these memories, whose values begin like this."""
+    """Return the handoff without these memories. `openings` are the beginnings of their values."""
 
     def others(notes: Iterable[HandoffNote]) -> tuple[HandoffNote, ...]:
         return tuple(each for each in notes if each.id not in memories)
@@ -97,13 +97,13 @@ def without(handoff: Handoff, memories: Collection[str], openings: Collection[st
 
 
 def _quotes(step: str, openings: Collection[str]) -> bool:
-    """A step quotes a memory behind a colon, as its last words."""
+    """True if a step quotes a memory. The quotation follows a colon, and is at the end."""
     starts = [colon.end() for colon in re.finditer(": ", step)]
     return any(step[start : start + OPENING_CHARS] in openings for start in starts)
 
 
 class HandoffDerivation:
-    """Handoffs quote memories, in their event and in their file."""
+    """Removes forgotten memories from handoffs, which quote them in their event and in their file."""
 
     name = "handoffs"
 
@@ -124,16 +124,17 @@ class HandoffDerivation:
 
 
 def _openings(texts: Sequence[str]) -> set[str]:
-    """How a handoff quotes these, whatever the user lets it redact."""
+    """Return the beginnings of these texts as a handoff quotes them, in every redaction mode."""
     quoted = [texts, *(redactor(mode).redact_all(texts)[0] for mode in ("standard", "wide"))]
     return {opening(text) for some in quoted for text in some}
 
 
 def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
-    """Make the file of the former handoff that of the present one; whether it changed. Where a person edited it,
-    only the lines go that the present one has not."""
+    """Replace the former handoff's file by the present one, and return whether it changed.
+
+    If a person edited it, only the lines that are missing from the present one are removed."""
     gone = set(markdown(former).splitlines()) - set(markdown(present).splitlines())
-    with suppress(OSError, UnicodeDecodeError):  # it was deleted or moved away, or is no longer ours
+    with suppress(OSError, UnicodeDecodeError):  # it was deleted, moved, or replaced by another file
         text = path.read_text("utf-8")
         left = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") not in gone]
         new = markdown(present) if text == markdown(former) else "".join(left)
@@ -144,7 +145,7 @@ def rewrite(path: Path, former: Handoff, present: Handoff) -> bool:
 
 
 def as_data(handoff: Handoff) -> dict[str, Any]:
-    """As the store keeps it."""
+    """Return the stored representation."""
     return handoff._asdict() | {
         "started_at": iso(handoff.started_at),
         "ended_at": iso(handoff.ended_at),
@@ -194,8 +195,9 @@ def _section(title: str, entries: Iterable[str]) -> list[str]:
 
 
 def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
-    """Write the file into the project's hidden folder, else into our own directory; None where neither can be
-    written. It is whole or not there."""
+    """Write the file to the project's hidden folder, else to our own directory; None if neither is writable.
+
+    The file is complete or absent."""
     name = f"{handoff.ended_at:%Y%m%d-%H%M%S}-{handoff.session[:12]}.md"
     text = markdown(handoff)
     with suppress(OSError):
@@ -207,10 +209,10 @@ def write(handoff: Handoff, directory: Path, ours: Path) -> Path | None:
 
 
 def _hidden_folder(directory: Path) -> Path:
-    """Made so that git does not see it: the folder ignores itself."""
+    """Create the hidden folder, which contains a .gitignore that hides it from git."""
     hidden = directory / FOLDER.parent
     for folder in (hidden, directory / FOLDER):
-        if folder.is_symlink():  # a repository may hold a link that leads elsewhere
+        if folder.is_symlink():  # a repository may contain a link that points elsewhere
             raise OSError(f"{folder} is a link")
         folder.mkdir(exist_ok=True)
     ignore = hidden / ".gitignore"

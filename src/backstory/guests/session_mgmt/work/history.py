@@ -1,4 +1,4 @@
-"""What happened in a session: what was remembered, reported and checked, and what other assistants did meanwhile."""
+"""The history of a session: memories, events, checkpoints, and traces of other assistants."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ....core import Core
 
 MOST_READ = 2_000
-"""Memories, and traces, that are looked at: the newest."""
+"""Maximum number of memories and of traces to read, newest first."""
 
 CHECKPOINT = "checkpoint"
-"""The type of the event that a checkpoint is stored as."""
+"""The type of the event that stores a checkpoint."""
 
 
 class History(NamedTuple):
@@ -26,11 +26,11 @@ class History(NamedTuple):
     now: datetime
     sample: Sample
     reports: tuple[Event, ...]
-    """Events of other tools, the newest first."""
+    """Events of other tools, newest first."""
     checkpoints: tuple[Event, ...]
-    """The newest first."""
+    """Checkpoints, newest first."""
     traces: tuple[TraceHit, ...]
-    """What assistants did in the project since the session began, the newest first."""
+    """Traces of assistants in the project since the session began, newest first."""
 
     @property
     def memories(self) -> tuple[Memory, ...]:
@@ -38,7 +38,7 @@ class History(NamedTuple):
 
     @property
     def last(self) -> Mapping[str, Any]:
-        """What the last checkpoint kept; empty before the first."""
+        """The data of the last checkpoint; empty before the first."""
         data: Mapping[str, Any] = self.checkpoints[0].data if self.checkpoints else {}
         return data
 
@@ -54,7 +54,9 @@ class History(NamedTuple):
 
 
 def history(core: Core, session: Session) -> History:
-    """As the caller may see it. Events of the surface are our own, all others were reported by other tools."""
+    """Return the history that the caller may see.
+
+    Events of the surface are our own; all others come from other tools."""
     store, now, surface = core.engine.store, core.engine.now(), core.surface
     events = store.sessions.events(Filter(threads=(session.id,)))
     since = Filter(projects=(session.project,), created_after=session.created_at)

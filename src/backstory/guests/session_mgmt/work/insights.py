@@ -1,4 +1,4 @@
-"""What a session's own history says of how the work goes."""
+"""Insights about the workflow, from a session's own history."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .labels import TextLabel, labels
 QUOTED = 120
 MOST_NAMED = 5
 LONG_STRETCH_MIN = 45
-"""Minutes after which the document asks for a checkpoint."""
+"""Number of minutes after which the document requires a checkpoint."""
 OFTEN = 3
 
 _TEST_RUN = lazy_pattern(
@@ -52,9 +52,9 @@ class Workflow(NamedTuple):
     saved: int
     by_category: tuple[Often, ...]
     files: tuple[Often, ...]
-    """Touched more than once, most often first."""
+    """Files touched more than once, most often first."""
     errors: tuple[Often, ...]
-    """Met more than once."""
+    """Errors that occurred more than once."""
     test_runs: int
     changed_files: int
     changed_lines: int
@@ -78,7 +78,7 @@ def workflow(history: History, project: Project) -> Workflow:
 
 
 def suggestions(history: History, project: Project, seen: Workflow) -> list[str]:
-    """What would make the work go better, each with the fact that it rests on."""
+    """Return suggestions for the workflow, each with the fact that supports it."""
     return [
         *_about_stretches(seen),
         *(f"{one_line(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
@@ -89,12 +89,13 @@ def suggestions(history: History, project: Project, seen: Workflow) -> list[str]
 
 
 def kept_changes(changes: Changes | None) -> dict[str, list[int]]:
-    """The changed files as a checkpoint keeps them, for the next ones to compare with."""
+    """Return the changed files in the form in which a checkpoint stores them for later comparison."""
     return {file.path: [file.added, file.removed] for file in changes.files[:200]} if changes else {}
 
 
 def _touched(history: History, project: Project) -> Counter[str]:
-    """How often each file was written, by the traces of assistants, or else changed between checkpoints."""
+    """Count how often each file was written, from the traces of assistants, or else from changes between
+    checkpoints."""
     root = f"{project.root}/"
     written = Counter(did.value.removeprefix(root) for did in history.traces if did.kind == "written")
     states = [kept_changes(project.changes), *(event.data.get("files", {}) for event in history.checkpoints)]
@@ -137,7 +138,8 @@ def _about_files(files: Sequence[Often]) -> list[str]:
 
 
 def _about_tests(history: History, project: Project, seen: Workflow) -> list[str]:
-    """Only where test runs would have been seen: some assistant's commands, or other tools' reports, are known."""
+    """Return suggestions about tests, only if test runs would be visible in commands of assistants or reports of other
+    tools."""
     sources = set(project.stack.sources)
     changed = [file.path for file in project.changes.files if file.path in sources] if project.changes else []
     watched = any(did.kind == "command" for did in history.traces) or bool(history.reports)
@@ -157,7 +159,7 @@ def _about_changes(seen: Workflow) -> list[str]:
 
 
 def untested(changes: Changes | None, sources: Iterable[str]) -> bool:
-    """Whether source files were changed and no test file was."""
+    """True if source files were changed and no test file was."""
     changed = {file.path for file in changes.files} & set(sources) if changes else set()
     return bool(changed) and not any(map(is_test, changed))
 
@@ -179,13 +181,13 @@ class Learning(NamedTuple):
     insights: tuple[str, ...]
     """Decisions and reflections."""
     solutions: tuple[str, ...]
-    """Errors with what settled them."""
+    """Errors with their solutions."""
     patterns: tuple[str, ...]
-    """What came back again and again."""
+    """Recurring subjects."""
 
 
 def learning(past: History, seen: Workflow, own: str) -> Learning:
-    """What was saved through `own`, the surface of sessions, was meant as an insight, unless it is something to do."""
+    """Extract lessons. Memories saved through `own`, the surface of sessions, are insights unless they are tasks."""
     insights = [
         each for each in past.memories if is_insight(each) or (each.surface == own and each.category != TASK)
     ]
@@ -213,12 +215,12 @@ def learning(past: History, seen: Workflow, own: str) -> Learning:
 
 
 def _called(label: TextLabel, memories: Iterable[Memory]) -> list[str]:
-    """Those that call themselves so."""
+    """Return the memories that have the label."""
     return [one_line(each.text, LONGEST_LINE) for each in memories if label in labels(each.text, each.tags)]
 
 
 def is_insight(memory: Memory) -> bool:
-    """A loose text was worth remembering for itself; an important note was marked so."""
+    """True for a text without key and category, which was saved for its own sake, and for a note of high priority."""
     is_loose = memory.category is None and memory.key is None
     is_marked = memory.category in (None, "note") and memory.priority in (Priority.CRITICAL, Priority.HIGH)
     return memory.category in _INSIGHTFUL or is_loose or is_marked

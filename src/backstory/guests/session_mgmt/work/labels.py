@@ -1,4 +1,4 @@
-"""What a text is by its own word: a tag or its opening ("TODO: …") calls it a task, a decision, an error, a solution or a pattern."""
+"""Labels that a text gives itself by a tag or its opening ("TODO: …"): task, decision, error, solution or pattern."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _SETTLED = lazy_pattern(
 
 
 def labels(text: str, tags: Iterable[str]) -> frozenset[TextLabel]:
-    """A task that is done is still one; an error that the text settles is none."""
+    """Return the labels of a text.
+
+    A completed task is still a task; an error that the text resolves is not an error."""
     names = {_LABELS[name] for name in map(_normal, tags) if name in _LABELS}
     if opening := _OPENING.match(text[:80]):
         names |= {_OPENINGS[name] for name in [_normal(opening[1])] if name in _OPENINGS}

@@ -1,4 +1,4 @@
-"""Four numbers from 0 to 100: the project's health, permissions, programs at hand, and their weighted sum."""
+"""Four numbers from 0 to 100: project health, permissions, available programs, and their weighted sum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..project.health import Project
 from ..project.stack import Stack
 
 WEIGHTS = {"project_health": 0.6, "permissions": 0.2, "tools_available": 0.2}
-"""Of `overall`; docs/project-health.md says why."""
+"""Weights of the parts of `overall`. docs/project-health.md gives the reasons."""
 
 _BY_MANAGER = {"pip": "python3", "maven": "mvn", "pipenv": "pipenv"}
 _RUNTIMES = {"python": "python3", "node": "node", "rust": "cargo", "go": "go", "java": "java"}
@@ -34,7 +34,7 @@ class Quality(NamedTuple):
 
 
 class ProjectAssessment(NamedTuple):
-    """A project, looked at and judged."""
+    """The analysis of a project, and its quality scores."""
 
     project: Project
     permissions: tuple[QualityCheck, ...]
@@ -55,7 +55,7 @@ def quality(
 
 
 def check_permissions(project: Project, ours: Path) -> list[QualityCheck]:
-    """Whether the project may be read and written, and our own directory written."""
+    """Check whether the project can be read and written, and our own directory written."""
     checks = [
         _access("project_readable", project.root, os.R_OK | os.X_OK, "be read"),
         _access("project_writable", project.root, os.W_OK | os.X_OK, "be written"),
@@ -69,7 +69,7 @@ def check_permissions(project: Project, ours: Path) -> list[QualityCheck]:
 
 
 def check_programs(project: Project) -> list[QualityCheck]:
-    """The programs that the project's files ask for: on the path, or in its own environment."""
+    """Check the programs that the project's files require: on the path, or in its own environment."""
     return [_program(project.root, name) for name in dict.fromkeys(_wanted(project))]
 
 
@@ -101,5 +101,5 @@ def _access(name: str, path: Path, mode: int, verb: str) -> QualityCheck:
 
 
 def _share(checks: Sequence[QualityCheck]) -> int:
-    """Nothing to check is nothing that fails."""
+    """Return the percentage of passed checks; 100 if there are none."""
     return round(100 * sum(check.is_ok for check in checks) / len(checks)) if checks else 100

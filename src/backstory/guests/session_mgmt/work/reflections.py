@@ -1,4 +1,4 @@
-"""Insights that are kept for later sessions, and how much there is to look back on."""
+"""Insights that are stored for later sessions, and statistics about the stored data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ....domain.records import Memory
 from .labels import TextLabel, labels
 
 _CATEGORIES = (TextLabel.TASK, TextLabel.DECISION, TextLabel.ERROR)
-"""What is more than an insight: a session is told of it, and the next one of what is left of it."""
+"""Labels that become the category.
+
+Sessions report memories of these categories, and pass open ones on to the next session."""
 
 
 class StoreStats(NamedTuple):
@@ -24,15 +26,16 @@ class StoreStats(NamedTuple):
     embedded_percent: float
     bytes: int
     oldest: datetime | None
-    """Conversation."""
+    """The oldest conversation."""
     newest: datetime | None
-    """Conversation or reflection."""
+    """The newest conversation or reflection."""
 
 
 class Reflections(GuestPart):
     def keep(self, text: str, tags: Sequence[str]) -> tuple[Memory, bool]:
-        """Store an insight, or what it calls itself: a task, a decision, an error. The memory, and whether its vector is
-        there already."""
+        """Store an insight, or the task, decision or error that it declares itself to be.
+
+        Return the memory, and whether its vector is already available."""
         named = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
         label_names = labels(text, named)
         category = next((label.value for label in _CATEGORIES if label in label_names), REFLECTION)
@@ -42,7 +45,7 @@ class Reflections(GuestPart):
         return memory, backlog is not None and backlog.catch_up()
 
     def stats(self) -> StoreStats:
-        """Of what the caller may see."""
+        """Return statistics about the data that the caller may see."""
         self.engine.sync_first(self.call)
         store = self.engine.store
         census = store.census()
