@@ -40,7 +40,7 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(import_module(self._name), name)
-        setattr(self, name, value)  # next time it is found without asking
+        setattr(self, name, value)  # later accesses do not call __getattr__
         return value
 
 

@@ -42,7 +42,7 @@ def as_object(value: Any) -> dict[str, Any]:
         return {}
     if value and isinstance(value, dict) and list(value) != [_BARE]:
         return value
-    return {_BARE: value}  # also an object without fields: the store has one for no metadata at all
+    return {_BARE: value}  # also wraps {}, which in the store means "no metadata"
 
 
 def as_given(metadata: Mapping[str, Any]) -> Any:

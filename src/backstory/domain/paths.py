@@ -12,7 +12,7 @@ from enum import IntEnum
 
 from .lazy import lazy_pattern
 
-MAX_FOLDER_CHARS = 300  # of the path before a file's name in a text
+MAX_FOLDER_CHARS = 300  # longest path before a file's name in a text
 _PART = r"[\w@.+-]"
 _FOLDERS = lazy_pattern(r"[\w@.+~:/-]*$")
 _NO_FOLDERS = ("", ".", "..", "~")

@@ -6,7 +6,7 @@ from .lazy import lazy_pattern
 from .records import Memory
 from .words import STOP_WORDS
 
-READ = 5_000  # characters of a text that are looked at
+READ = 5_000  # number of characters at the start of a text that are read
 
 _TERM = lazy_pattern(r"[^\W\d_][\w./-]*\w")
 _FAULT = lazy_pattern(r"\b[^\W\d]\w*(?:Error|Exception)\b")

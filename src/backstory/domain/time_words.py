@@ -159,7 +159,7 @@ def _span(
 
 def _widened(moment: _Moment) -> tuple[datetime, datetime]:
     start, end, error = moment
-    if _NO_ERROR < error < DAY:  # hours are counted from the clock
+    if _NO_ERROR < error < DAY:  # hours are relative to the current time, not to midnight
         return start - error, end + error
     first, last = _midnight(start), _midnight(end)
     if last < end or last == first:

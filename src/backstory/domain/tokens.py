@@ -14,7 +14,7 @@ _PIECE = lazy_pattern(
     r"|([^\W\d_A-Za-z]+)"
     r"|[ \t]*(?:\n+|[^\w\s]{1,2}|_|\s)"
 )
-_LETTERS = 8  # of an English word that are one token
+_LETTERS = 8  # letters of an English word per token
 _FOREIGN_LETTERS = 3
 _DIGITS = 3
 

@@ -10,7 +10,7 @@ LONGEST_NAME = 50
 REDUNDANT = ("-summary", "-session", "-conversation", "-chat")
 """Endings that carry no information in a folder of sessions."""
 
-_MARKS = "#>*-+_=~`|•· \t\r"  # what Markdown puts around a line
+_MARKS = "#>*-+_=~`|•· \t\r"  # Markdown markup around a line
 _GREETINGS = frozenset(["hi", "hello", "hey", "hi there", "good morning", "thanks", "thank you", "please"])
 _FENCES = ("```", "~~~")
 

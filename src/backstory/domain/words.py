@@ -100,7 +100,7 @@ def _names(rest: re.Pattern[str], text: str) -> list[str]:
 
 def query_units(query: str, most: int = MOST_UNITS) -> list[Unit]:
     """Return the first `most` units of a query. Any text is a query; quotes require adjacent words."""
-    composed = normalize("NFC", query[:LONGEST_QUERY])  # an accent on its own would split its word
+    composed = normalize("NFC", query[:LONGEST_QUERY])  # a separate combining accent would split its word
     compounds = [
         _compound(piece.group()) for piece in _COMPOUND.finditer(_UNSPACED_RUN.sub(_SPACED, composed))
     ]

@@ -69,7 +69,7 @@ def find(places: Places) -> Iterator[Source]:
         if not named.is_absolute() and (path := project / named).is_file():
             sources.setdefault(path, Source(path, Form.LOG, str(project)))
     if named.is_absolute() and named.is_file():
-        sources.setdefault(named, Source(named, Form.LOG))  # one file for chats of any project
+        sources.setdefault(named, Source(named, Form.LOG))  # one file may contain chats of all projects
     yield from sources.values()
 
 
@@ -78,7 +78,7 @@ def _holding(top: Path, depth: int) -> Iterator[Path]:
     try:
         entries = sorted(os.scandir(top), key=lambda entry: entry.name)
     except OSError:
-        return  # gone, or not ours to read
+        return  # deleted, or not readable
     for entry in entries:
         if entry.name == HISTORY:
             yield top
@@ -234,9 +234,8 @@ class _Blocks:
         fence, language = match.groups()
         if language or not self.opened:
             self.opened.append((place, fence))
-        elif fence.startswith(
-            self.opened[-1][1]
-        ):  # a shorter one, or of the other kind, is part of the block
+        elif fence.startswith(self.opened[-1][1]):
+            # a shorter fence, or one of the other character, is part of the block
             return self.opened.pop()[0]
         return None
 

@@ -48,7 +48,7 @@ def _branch(conversation: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     mapping = fields_of(conversation.get("mapping"))
     node = text_of(conversation.get("current_node")) or next(reversed(mapping), "")
     branch: dict[str, dict[str, Any]] = {}
-    while node in mapping and node not in branch:  # a ring would be no branch
+    while node in mapping and node not in branch:  # stops at a cycle
         fields = fields_of(mapping[node])
         branch[node] = fields_of(fields.get("message"))
         node = text_of(fields.get("parent"))
@@ -66,7 +66,7 @@ def _turn(node: str, message: dict[str, Any]) -> Turn | None:
             return Turn(id, Role.USER, _text(content), at_ms)
         case "assistant":
             return _answer(id, message, content, at_ms)
-    return None  # what a tool gave, and what the model was told by its makers
+    return None  # tool results and system prompts
 
 
 def _answer(id: str, message: dict[str, Any], content: dict[str, Any], at_ms: int | None) -> Turn:

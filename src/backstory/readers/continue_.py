@@ -66,7 +66,7 @@ def _turns(session: dict[str, Any], skipped: Counter[str]) -> Iterator[Turn]:
                 turn = Turn(id, Role.ASSISTANT, text, thinking=thinking, calls=tuple(_calls(item, message)))
                 thought = ""
             case "thinking":
-                thought = text  # of the answer that follows
+                thought = text  # belongs to the next answer
                 continue
             case "system" | "tool":
                 continue

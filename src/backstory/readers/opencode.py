@@ -15,7 +15,7 @@ def find(places: Places) -> Iterator[Source]:
     roots += [home / ".local" / "share" / "opencode" for home in places.windows_homes]
     databases = [path for root in roots for path in sorted(root.glob("opencode*.db"))]
     if named := places.environment.get("OPENCODE_DB", ""):
-        databases.append(roots[0] / named)  # an absolute path stays what it is
+        databases.append(roots[0] / named)  # an absolute path is used unchanged
     more = places.roots.get("opencode", ())
     databases += [path for root in more for path in sorted(root.glob("*.db"))]
     yield from (Source(path, Form.DATABASE) for path in dict.fromkeys(databases) if path.is_file())

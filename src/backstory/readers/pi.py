@@ -74,7 +74,7 @@ _USAGE = msgspec.json.Decoder(_Usage)
 def find(places: Places) -> Iterator[Source]:
     for directory in dict.fromkeys(_directories(places)):
         for path in sorted(directory.rglob("*.jsonl")):
-            if ".checkpoint." not in path.name:  # OpenClaw's copies of a session that goes on
+            if ".checkpoint." not in path.name:  # skip OpenClaw's copies of a session that continues
                 yield Source(path, Form.LOG)
 
 

@@ -39,7 +39,7 @@ class Surfaces(Mapping[str, Surface]):
         surface = _load(name).prefixed(self.prefix)
         if self._profile is None or surface.profiles is None:
             return surface
-        if name not in self._narrowed:  # the user's file is read once
+        if name not in self._narrowed:  # read the user's file only once
             profile = choose(self._profile, surface.profiles, surface.tools)
             self._warnings += profile.warnings
             self._narrowed[name] = surface.narrowed(profile.name, profile.tools)

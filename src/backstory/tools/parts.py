@@ -17,7 +17,7 @@ PART_BYTES = 15_000
 FRAME_BYTES = 4_000
 """Maximum size in bytes of the fields that every part repeats."""
 REPEATED_BYTES = 1_000
-MOST_FIELDS = 24  # no record of ours has more: what does is a map, which has its entries dealt out
+MOST_FIELDS = 24  # our records have fewer fields: a larger object is a map, whose entries are distributed
 SHORTEST_BYTES = 32
 
 Path = tuple[str, ...]

@@ -22,7 +22,7 @@ __all__ = [
     "without_quotations",
 ]
 
-MAX_CHARS = 20_000  # of a message that are looked at: nobody types more
+MAX_CHARS = 20_000  # only this much of a message is read: nobody types more
 ELISION = "[…]"
 """Placeholder in `own_text` for a quotation inside a sentence."""
 USER = "user"

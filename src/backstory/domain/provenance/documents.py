@@ -8,8 +8,8 @@ from itertools import groupby
 from ..lazy import lazy_pattern
 from .ground import Ground, Provenance
 
-MAX_TYPED_CHARS, MAX_TYPED_LINES = 1_500, 25  # a longer message of a user holds pasted text
-TYPED_SENTENCES = 2  # at the beginning of one
+MAX_TYPED_CHARS, MAX_TYPED_LINES = 1_500, 25  # a longer user message contains pasted text
+TYPED_SENTENCES = 2  # at the start of such a message that count as typed
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _CLOCK = r"(?<![\d:.])\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?(?: ?[AaPp]\.?[Mm]\b)?(?![\d:])"
 _LOG_LINE = lazy_pattern(
@@ -23,7 +23,7 @@ _PROMPT = lazy_pattern(
 )
 _PREFIX = lazy_pattern(r"\s*(\S{1,30}\s{0,4}[|:\]])\s")
 _CHANGED_LINES = lazy_pattern(r"(?:^[+-][^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
-PREFIXED_LINES = 3  # that begin alike are the output of a program
+PREFIXED_LINES = 3  # consecutive lines with the same prefix are the output of a program
 
 
 def mark_output(ground: Ground) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..lazy import lazy_pattern
 
-QUOTED_WORDS = 4  # a quotation of fewer is a name or a term, and part of the speaker's sentence
+QUOTED_WORDS = 4  # a shorter quotation is a name or a term, and part of the speaker's sentence
 LIST_ITEM = lazy_pattern(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+(?=\S)")
 _SENTENCE = lazy_pattern(
     r"(?:[ \t]*\d{1,3}[.)][ \t]+)?[^\n]+?(?:[.!?\u3002\uff01\uff1f][\"')\u201d\u2019*_]{0,3}(?=\s|$)|(?=\n|\Z))"

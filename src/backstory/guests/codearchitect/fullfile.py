@@ -20,7 +20,7 @@ from .turns import SessionTurn, from_json, plain_turn, to_json, turns_of
 
 FORMAT = 1
 _FIRST_MARK = lazy_pattern(r"^<!-- ([0-9a-f]{8}) (\{.*\}) -->\r?$", re.MULTILINE)
-_HEAD = 4_000  # characters in which the first mark stands
+_HEAD = 4_000  # number of characters in which the first mark is searched
 _HEADING = lazy_pattern(r"\r?\n*## \d+\. [^\n]*\n(?:\r?\n)?")
 _RUNS = lazy_pattern("`{3,}")
 _CONTROLS = lazy_pattern("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]|\r(?!\n)")
@@ -115,7 +115,7 @@ def _body(turn: SessionTurn) -> tuple[dict[str, str], str]:
     if not turn.is_plain or _CONTROLS.search(turn.rest["content"]):
         return {"as": "json"}, _fenced(json.dumps(turn.rest, ensure_ascii=False, indent=2), "json")
     text: str = turn.rest["content"]
-    if has_open_fence(text):  # it would swallow what follows
+    if has_open_fence(text):  # an open fence would swallow the following text
         return {"as": "fenced"}, _fenced(text, "markdown")
     return {}, text
 

@@ -148,14 +148,14 @@ def _write(path: Path, text: str, modified: datetime) -> None:
 def _claim(draft: Path, folder: Path, name: str, record: Callable[[Path], None]) -> Path:
     for number in range(MOST_NAMES + 1):
         target = folder / (f"{name}-{number}" if number else name)
-        if os.path.lexists(target):  # a rename would take the place of an empty folder
+        if os.path.lexists(target):  # os.rename would replace an empty folder
             continue
         record(target)
         try:
             os.rename(draft, target)
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
-                continue  # another process was faster
+                continue  # another process took the name first
             raise
         sync(folder)
         return target
@@ -194,7 +194,7 @@ def _sessions_at(entry: os.DirEntry[str], day: str, place: SessionsPlace) -> Ite
         files = {inner.name: inner for inner in _listed(Path(entry.path), place) if inner.is_file()}
         yield from ((entry.name, Path(files[each].path)) for each in (FULL, SUMMARY) if each in files)
     elif entry.is_file() and entry.name.endswith(".md"):
-        if entry.name in (FULL, SUMMARY):  # the original's, when nothing was left of the topic
+        if entry.name in (FULL, SUMMARY):  # written by the original program if the topic became empty
             yield day or place.root.name, Path(entry.path)
         else:
             stem = entry.name.removesuffix(".md")
@@ -260,5 +260,5 @@ def _listed(folder: Path, place: SessionsPlace) -> list[os.DirEntry[str]]:
 def _is_inside(path: Path, place: SessionsPlace) -> bool:
     try:
         return path.resolve().is_relative_to(place.bounds.resolve())
-    except (OSError, RuntimeError):  # a ring of links
+    except (OSError, RuntimeError):  # a cycle of links
         return False

@@ -75,7 +75,7 @@ class SessionsInStore(StoredSessions):
     ) -> Path:
         day = f"{header.date:%Y-%m-%d}"
         store = self.engine.store
-        with store.transaction():  # in which no other replica takes the name
+        with store.transaction():  # prevents other replicas from taking the name
             taken = {each.found.name for each in self._sessions() if each.day == day}
             numbered = (f"{name}-{number}" if number else name for number in range(places.MOST_NAMES + 1))
             free = next((each for each in numbered if each not in taken), None)

@@ -117,7 +117,7 @@ class StoredSessions(GuestPart):
         session = max(chosen, key=by_age)
         reading = read_session(session.found)
         (session,) = self._see([(session, reading)])
-        if session.trust is not Trust.OWN:  # such a file may claim the id of any session
+        if session.trust is not Trust.OWN:  # a foreign file may claim the id of any session
             return SessionText(session, [plain_turn(turn.role, neutral(turn.text)) for turn in reading.turns])
         return SessionText(session, self._whole(session.head.id, reading) or reading.turns)
 
@@ -302,7 +302,9 @@ class StoredSessions(GuestPart):
         if known is None or not reading.is_cut:
             store.conversations.put(conversation, messages_of(conversation, reading.turns))
             return
-        store.conversations.put(conversation, store.messages.of(id))  # the whole, of which the file is a part
+        store.conversations.put(
+            conversation, store.messages.of(id)
+        )  # the complete messages; the file contains only a part
         if not reading.is_as_written:
             edited = conversation._replace(id=f"{id}:edited")
             store.conversations.put(edited, messages_of(edited, reading.turns))
@@ -352,4 +354,6 @@ def _is_news(session: StoredSession, known: Conversation | None) -> bool:
         return True
     if known.source == str(session.found.file):
         return not _is_unchanged(session, known)
-    return not os.path.exists(known.source)  # it was moved here; else this is a copy
+    return not os.path.exists(
+        known.source
+    )  # the file was moved here; if the old one still exists, this is a copy

@@ -15,8 +15,8 @@ from ...domain.when import iso
 from .fullfile import SessionHeader
 from .turns import ASSISTANT, SPEAKERS, SYSTEM, USER, SessionTurn
 
-OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # characters
-POINTS = 6  # of a kind
+OVERVIEW, PROMPT, RESPONSE = 500, 600, 400  # maximum lengths in characters
+POINTS = 6  # maximum number of each kind
 LEAST_LETTERS = 15
 _BLOCK = lazy_pattern(
     r"^ {0,3}(`{3,}|~{3,})([\w+#.-]*)[^\n]*\n(.*?)(?:^ {0,3}\1[`~]*\s*$|\Z)", re.DOTALL | re.MULTILINE

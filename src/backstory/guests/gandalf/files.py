@@ -105,7 +105,7 @@ def list_files(
 def list_paths(root: Path, effort: Effort) -> Paths:
     """Return the files that git tracks or would track; without git, the files not ignored by .gitignore files."""
     words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
+    listed = git(root, *words, timeout_s=effort.left_s / 2)  # leave half of the time for a directory walk
     listing: Iterable[str] = (
         dict.fromkeys(names(listed))  # a conflict lists a file three times
         if listed is not None

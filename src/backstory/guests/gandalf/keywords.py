@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PROMPT_WORDS = 8
 """Maximum number of words from a prompt, the rarest ones. Most conversations contain the others."""
-POSTINGS = 8_000  # read to find out which words those are
+POSTINGS = 8_000  # index entries read in all to find the rarest words
 _WORD = lazy_pattern(r"[^\W_]+")
 PROPOSED = 3
 """Number of messages per conversation from which an excerpt is chosen."""
@@ -67,7 +67,7 @@ def keyword_query(store: Store, query: str, tags: Sequence[str], prompt: str) ->
     tagged = tuple(_keyword([tuple(parse_query(tag).units)]) for tag in tags)
     if not all(tag.alternatives for tag in tagged):
         raise InvalidInput("One of the tags has no word to look for.", field="tags")
-    words = [_keyword([(unit,)]) for unit in _telling_words(store, prompt)]
+    words = [_keyword([(unit,)]) for unit in _significant_words(store, prompt)]
     each_once = {keyword.labels: keyword for keyword in (*required, *tagged, *words)}
     has_operators = bool(excluded) or '"' in query or any(len(clause) > 1 for clause in parsed.clauses)
     return KeywordQuery(required, excluded, tagged, tuple(each_once.values()), has_operators)
@@ -77,7 +77,7 @@ def _keyword(alternatives: Iterable[tuple[Unit, ...]]) -> Keyword:
     return Keyword(tuple(units for units in alternatives if units))
 
 
-def _telling_words(store: Store, prompt: str) -> list[Unit]:
+def _significant_words(store: Store, prompt: str) -> list[Unit]:
     units = [unit for unit in query_units(prompt) if len(unit.words) == 1 and not unit.is_bonus]
     postings = [posting for posting in store.text.postings(units, POSTINGS) if posting.frequency]
     rarest = sorted(postings, key=lambda posting: posting.frequency)[:MOST_PROMPT_WORDS]

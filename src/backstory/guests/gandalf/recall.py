@@ -52,10 +52,10 @@ TYPE_BONUS = {
 
 
 MOST_ANSWER = 1.5
-DIGITS = 2  # of each part as it is told, so that the parts add up to the score
-STEEPNESS = 3  # what is nearly as good is decided by how new it is, what is worse is not
-MAX_SNIPPET_CHARS = 130  # characters of a passage
-LEAST_CERTAINTY = 0.2  # of what a query keeps though it does not hold all words
+DIGITS = 2  # parts are rounded before they are added: the reported parts add up to the score
+STEEPNESS = 3  # near-equal answers are ordered by age; clearly worse ones are not
+MAX_SNIPPET_CHARS = 130
+LEAST_CERTAINTY = 0.2  # for hits of a query that do not contain all its words
 MOST_NAMED = 5
 _BETWEEN = lazy_pattern(r"[\s\"'`()<>\[\]{},;]+")
 _LONGEST_ENDING = 8
@@ -93,7 +93,7 @@ class RecallParts(NamedTuple):
         return round((self.answer or 0.0) + self.keywords + self.recency + self.files + self.type, DIGITS)
 
 
-@lru_cache(1_000)  # most conversations answer nothing, and those differ in little
+@lru_cache(1_000)  # most conversations answer nothing, and their arguments repeat
 def _raised(parts: RecallParts, least: float, keywords: float, files: float, type: float) -> RecallParts:
     """Raise these three parts until the score reaches `least`, or to their full value if that is not enough."""
     score = parts.score

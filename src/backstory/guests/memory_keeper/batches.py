@@ -28,7 +28,7 @@ from .vocabulary import (
 )
 
 MAX_BATCH_ITEMS = 1_000
-RESULT_BYTES = 60_000  # of all entries of one list of an answer
+RESULT_BYTES = 60_000  # size limit of one list in an answer
 WILDCARDS = frozenset("*?")
 
 
@@ -196,9 +196,8 @@ def context_batch_update(
         for index, change in enumerate(entries):
             memory = items_by_key.get(change["key"])
             if memory is not None and memory.key is not None and memory.session is not None:
-                memory = core.memories.present(
-                    memory.key, memory.session
-                )  # it may be archived, or just changed
+                # the item may be archived, or was changed by an earlier entry of this batch
+                memory = core.memories.present(memory.key, memory.session)
             if memory is None:
                 errors.append({"index": index, "key": change["key"], "error": "Item not found"})
                 continue

@@ -32,7 +32,7 @@ COMMON_SHARE, COMMON_LEAST = 0.8, 5
 """A key pattern is mentioned if this share of at least this many items has it."""
 TOP_SESSIONS = 10
 TOP_PAIRS = 10
-LIST_BYTES = 15_000  # for each list of the answer
+LIST_BYTES = 15_000  # size limit of each list in the answer
 _KEY_BEGINNING = lazy_pattern(r"^[^_\-.:/]+[_\-.:/]")
 
 

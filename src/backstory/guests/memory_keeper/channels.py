@@ -26,8 +26,8 @@ from .vocabulary import LONGEST_GLOB, CategoryName, checked_channel, session_of,
 ChannelSort = Literal["name", "count", "activity", "item_count", "last_activity"]
 UNCATEGORIZED = "uncategorized"
 CHANNEL_BYTES = 60_000
-TEXT_BYTES = 15_000  # the same list once more, as lines
-MOVED_BYTES = 35_000  # the moved items stand in the answer under two names
+TEXT_BYTES = 15_000  # the channel list again, as text lines
+MOVED_BYTES = 35_000  # the answer contains the moved items under two names
 
 
 class ChannelBody(TypedDict):

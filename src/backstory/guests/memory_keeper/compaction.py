@@ -19,7 +19,7 @@ from .fitting import AnswerItem, Truncation, cut
 from .vocabulary import session_of, surface
 
 SUMMARY_CHARS = 2_000
-LIST_BYTES = 12_000  # for each list of the answer
+LIST_BYTES = 12_000  # size limit of each list in the answer
 VALUE_BYTES = 2_000
 LINE_CHARS = 120
 

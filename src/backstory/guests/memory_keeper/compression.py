@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ...core.archive import CompressionResult
 
 KB = 1024
-KEYS_SHOWN = 200  # of archived items, in one answer
+KEYS_SHOWN = 200  # maximum number of archived items' keys in one answer
 SESSIONS_SHOWN = 50
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .analysis.work import InsightReport
 
 MOST_TASKS = 10
-MOST_FINDINGS = 60  # shown of all tasks together; and so many points of a series, the latest
+MOST_FINDINGS = 60  # maximum for all tasks together, and for the latest points of a series
 
 TaskType = Literal["analyze", "synthesize"]
 

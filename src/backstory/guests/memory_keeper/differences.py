@@ -22,7 +22,7 @@ from .fitting import AnswerItem, Truncation, answer_page, page_size
 from .vocabulary import session_of, surface
 
 USUAL_PERIOD = timedelta(hours=1)
-LIST_BYTES = 35_000  # for the added items, and as many for the modified ones
+LIST_BYTES = 35_000  # size limit of the added items, and separately of the modified ones
 DELETED_BYTES = 8_000
 
 
@@ -239,7 +239,7 @@ def _answer(core: Core, difference: Difference, with_values: bool, limit: int, o
         "period": {"from": iso(difference.since), "to": iso(core.engine.now())},
         "hasMore": bool(left),
     }
-    shortest: int = min(left, default=0)  # so that no item of any list is passed over
+    shortest: int = min(left, default=0)  # continue at the shortest list, to skip no item of any list
     return {**reply, "nextOffset": offset + shortest} if shortest else reply
 
 

@@ -20,7 +20,7 @@ from .vocabulary import surface
 if TYPE_CHECKING:
     from .analysis.timeline import Period
 
-MOST_HAPPENINGS = 20  # shown of one period
+MOST_HAPPENINGS = 20  # maximum number shown per period
 DESCRIPTION = 120
 
 

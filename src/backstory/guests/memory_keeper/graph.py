@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...core.graph import GraphAnalysis
     from ...domain.graph import Entity, Label, Relation
 
-LIST_BYTES = 30_000  # for the entities, and as many for the relations
+LIST_BYTES = 30_000  # size limit of the entities, and separately of the relations
 
 
 class EntityBody(TypedDict):

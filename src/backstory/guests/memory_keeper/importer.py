@@ -133,7 +133,7 @@ class _Life(NamedTuple):
             "",
             first.text("new_value"),
         ):
-            replaced.insert(0, _former(first, "old"))  # it was made before there was a log
+            replaced.insert(0, _former(first, "old"))  # the item was created before the change log existed
         return tuple(replaced)
 
 

@@ -29,7 +29,7 @@ RELATED_BYTES = 40_000
 
 The graph and the flat list repeat the keys and get 20,000 each."""
 LIST_BYTES = 20_000
-VALUE_BYTES = 4_000  # of one related item
+VALUE_BYTES = 4_000  # size limit of one related item
 LABEL_CHARS = 50
 
 

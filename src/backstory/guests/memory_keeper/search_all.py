@@ -108,7 +108,7 @@ def _threads(core: Core, sessions: list[str] | None, include_shared: bool) -> tu
     if include_shared:
         return tuple(named) or (("",) if sessions else ())
     own = core.caller.session
-    return (own,) if own is not None and (not sessions or own in named) else ("",)  # "" is no session's id
+    return (own,) if own is not None and (not sessions or own in named) else ("",)  # no session has the id ""
 
 
 def _session_names(core: Core, memories: list[Memory]) -> dict[str, str]:

@@ -27,10 +27,10 @@ GroupBy = Literal["hour", "day", "week"]
 Shown = TypeVar("Shown")
 
 MOST_PERIODS = 100
-MOST_DETAILS = 100  # items shown of one period
-MOST_JOURNALS = 50  # shown of one period
+MOST_DETAILS = 100  # items per period
+MOST_JOURNALS = 50  # per period
 SHOWN_VALUE = 600
-DETAIL_BYTES, JOURNAL_BYTES = 50_000, 25_000  # of one period: also the only one fits into an answer
+DETAIL_BYTES, JOURNAL_BYTES = 50_000, 25_000  # per period: a single period always fits into an answer
 LISTED = "context_get with createdAfter and createdBefore lists all"
 
 

@@ -25,7 +25,7 @@ from .profiles import MINIMAL, STANDARD
 PriorityName = Literal["critical", "high", "normal", "low"]
 CategoryName = Literal["task", "decision", "progress", "note", "warning", "error"]
 CURRENT_SESSION = "current"
-LONGEST_GLOB = 10_000  # SQLite takes none of more than 50,000 bytes
+LONGEST_GLOB = 10_000  # SQLite refuses patterns of more than 50,000 bytes
 
 _ERRORS = ErrorTable(
     {

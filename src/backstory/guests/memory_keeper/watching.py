@@ -28,7 +28,7 @@ from .vocabulary import CategoryName, PriorityName, session_of, surface
 MAX_CHANGES = 100
 """Maximum number of changes in one answer."""
 READ_AT_ONCE = 500
-VALUE_BYTES = 4_000  # of one change
+VALUE_BYTES = 4_000  # per change
 LOOK_AGAIN_S = 0.25
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_SCORE = 0.7
-CONCEPT_SCORE = 0.5  # a concept is a word or two, about which nobody can be as sure as about a question
+CONCEPT_SCORE = 0.5  # lower: one or two words yield less certain results than a question
 FEW = 3
 NOTHING_ELSE = "Nothing else is remembered yet; store_reflection saves what is worth finding again."
 TOP_BYTES = 12_000

@@ -66,7 +66,7 @@ def find(places: Places) -> Iterator[Source]:
         for path in _logs(base / "projects"):
             yield Source(path, Form.LOG)
     for base in places.roots.get("claude-code", ()):
-        if not (base / "projects").is_dir():  # named for the logs themselves
+        if not (base / "projects").is_dir():  # the user named a directory of logs
             yield from (Source(path, Form.LOG) for path in _logs(base))
 
 
@@ -227,7 +227,7 @@ class _ClaudeSession:
         conversation = self._conversation(line)
         message = line.message if isinstance(line.message, LineMessage) else LineMessage(content=line.message)
         if message.model == "<synthetic>":
-            return  # the harness speaking: errors, "no response requested"
+            return  # written by the harness: errors, "no response requested"
         at_ms = to_ms(line.timestamp)
         used = self._usage_in(line, message, at_ms)
         if self._has_no_task(conversation):

@@ -54,7 +54,7 @@ def _as_of(directory: Path, _modified_ns: int) -> Siblings:
             try:
                 head = _head(path)
             except OSError:
-                continue  # it vanished, or is not ours to read; then its own turn to be read says so
+                continue  # deleted or not readable, which is reported when the log itself is read
             titles.update(_titles_in(head))
             if id := _first_id(path, head):
                 begun.setdefault(id, []).append(path)
@@ -77,7 +77,7 @@ def forks_of(path: Path) -> list[Path]:
     try:
         copies = _copies_of(path, siblings_of(path))
     except OSError:
-        return []  # one of them vanished; the reading of the others reports what is wrong
+        return []  # a log was deleted; reading the others reports the problem
     return copies[copies.index(path) + 1 :] if path in copies else []
 
 
@@ -147,6 +147,6 @@ def _titles_in(head: bytes) -> Iterator[tuple[str, str]]:
             try:
                 line = LINES.decode(text)
             except msgspec.DecodeError:
-                continue  # cut by the end of the head
+                continue  # incomplete at the end of the head
             if line.leaf_uuid and line.summary:
                 yield line.leaf_uuid, line.summary

@@ -89,7 +89,7 @@ def _task(source: Source, document: object) -> Piece:
         title=text_of(item.get("task")),
         directory=_directory(item) or directory_in(messages),
         model=text_of(item.get("modelId")),
-        started_ms=time_ms(directory.name),  # a task is named after the moment it began
+        started_ms=time_ms(directory.name),  # the directory is named after the task's start time
         ended_ms=time_ms(item.get("ts")),
     )
     model = header.model or next((turn.model for turn in turns if turn.model), "")

@@ -33,7 +33,7 @@ def replay(path: Path, skipped: Counter[str]) -> Any:
                         skipped[UNKNOWN] += 1
                         return state
             except (KeyError, IndexError, TypeError, AttributeError):
-                skipped[MISFIT] += 1  # a change of what an unreadable line had made
+                skipped[MISFIT] += 1  # refers to a value from an unreadable line
     return state
 
 

@@ -44,7 +44,7 @@ CALLS = {"tool_use": ("name", "input"), "tool_call": ("name", "input"), "tool-ca
 SPEAKER = lazy_pattern(r"^(user|assistant|A):[ \t]*$", re.MULTILINE)
 SECTION = lazy_pattern(r"^\[(Thinking|Tool call|Tool result)\][ \t]*(.*)$", re.MULTILINE)
 UNKNOWN = "record of unknown kind"
-WITHHELD = "[REDACTED]"  # stands where the model thought
+WITHHELD = "[REDACTED]"  # placeholder for the model's thoughts
 REFERENCE_BYTES = 32
 
 
@@ -87,7 +87,7 @@ def _header(source: Source) -> ConversationHeader:
         model=about.model,
         started_ms=about.created_ms,
         ended_ms=about.updated_ms or path.stat().st_mtime_ns // 1_000_000,
-        standing=WitnessRank.REPLAY,  # the editor's own database tells more of the same conversation
+        standing=WitnessRank.REPLAY,  # the editor's own database has more data about the same conversation
     )
 
 
@@ -207,7 +207,7 @@ def _about(directory: Path) -> About:
         with open_database(directory / "store.db") as connection:
             facts = _meta(connection)
     except (OSError, Unreadable):
-        pass  # it is a source of its own, and complains there
+        pass  # the database is a separate source, which reports the problem
     return _known(meta, facts)
 
 

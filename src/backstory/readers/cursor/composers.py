@@ -43,7 +43,7 @@ def read_composers(connection: sqlite3.Connection, path: Path, progress: Databas
         return
     ties = Ties(connection, path)
     listed = _list(connection, ties)
-    progress.is_complete = bool(listed)  # else it is the form that is not known any more
+    progress.is_complete = bool(listed)  # otherwise the format is unknown
     for id, version, header in listed:
         if not progress.is_new(id, version):
             continue
@@ -88,7 +88,7 @@ def _glance(value: Value) -> Glance:
     try:
         return msgspec.json.decode(value, type=Glance) if isinstance(value, str | bytes) else Glance()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return Glance()  # reading it will tell
+        return Glance()  # reading the composer reports the problem
 
 
 def _keys(connection: sqlite3.Connection, prefix: str) -> list[str]:

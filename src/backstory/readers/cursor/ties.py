@@ -90,7 +90,7 @@ class Ties:
                 with open_database(database) as connection:
                     folders |= dict.fromkeys(listed_composers(connection), folder)
             except (OSError, Unreadable):
-                continue  # it is a source of its own, and complains there
+                continue  # the database is a separate source, which reports the problem
         return folders
 
 

@@ -121,7 +121,7 @@ class Slugs:
 
 def _existing(slug: str) -> Iterator[Path]:
     first, _, rest = slug.partition("-")
-    if len(first) == 1 and rest:  # a drive of Windows, here or seen from WSL
+    if len(first) == 1 and rest:  # a Windows drive, local or mounted in WSL
         yield from _below(Path(f"{first}:\\" if os.name == "nt" else mounted(f"{first}:\\")), rest)
     if os.name != "nt":
         yield from _below(Path("/"), slug)
@@ -132,7 +132,7 @@ def _below(directory: Path, slug: str) -> Iterator[Path]:
     try:
         names = [entry.name for entry in os.scandir(directory) if entry.is_dir()]
     except OSError:
-        return  # gone, or not ours to read
+        return  # deleted, or not readable
     for name in sorted(names):
         own = slug_of(name)
         if own and own == slug:

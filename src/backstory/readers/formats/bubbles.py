@@ -20,7 +20,7 @@ from .values import Value, fields_of, fingerprint, items_of, records_of, text_of
 ASK = 1
 TOOL = 15
 CLOCKS = ("clientStartTime", "clientRpcSendTime", "clientSettleTime", "clientEndTime")
-WALL_CLOCK_MS = 1e12  # smaller values count from the start of the program
+WALL_CLOCK_MS = 1e12  # smaller values are relative to the start of the program
 ERRORS = ("modelVisibleErrorMessage", "clientVisibleErrorMessage", "message", "error")
 CHAT_KEY = "workbench.panel.aichat.view.aichat.chatdata"
 NO_SPEAKER = "bubble of unknown type"

@@ -23,9 +23,9 @@ from .files import open_regular
 from .values import Value
 
 MAGIC = b"SQLite format 3\0"
-WAL_MODE = 2  # in the header's "read version", byte 19
+WAL_MODE = 2  # value of the "read version" in byte 19 of the header
 WAIT_S = 2.0
-COPIES = 3  # a copy during which the owner wrote may be torn, and is made again
+COPIES = 3  # attempts: a copy made while the owner wrote may be inconsistent
 BESIDE = ("-wal", "-journal")
 NOT_JSON = "not JSON"
 

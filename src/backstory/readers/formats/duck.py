@@ -27,7 +27,7 @@ def open_copy(path: Path) -> Iterator[tuple[DuckDBPyConnection, bool]]:
 
     DuckDB may need a download to read a log, which is not permitted; then the file is read without the log."""
     try:
-        import duckdb  # an extra, for which a hint is given
+        import duckdb  # optional extra: the error tells how to install it
     except ModuleNotFoundError as error:
         raise Unavailable(
             f"{path} is a DuckDB file, and the library that reads such is not installed.",

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from ...domain.errors import Unreadable
 
 _FLAGS = os.O_RDONLY
-for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # each where the platform has it
+for _name in ("O_NONBLOCK", "O_CLOEXEC", "O_NOCTTY", "O_BINARY"):  # not every platform has all of them
     _FLAGS |= getattr(os, _name, 0)
 
 MAX_FILE_BYTES = 1 << 30

@@ -42,7 +42,7 @@ def read_lines(stream: BinaryIO, skipped: Counter[str], start: int = 0) -> Itera
     rest = bytearray()
     is_huge = False
     while chunk := stream.read(CHUNK):
-        for line in io.BytesIO(chunk):  # which finds newlines many times faster than split()
+        for line in io.BytesIO(chunk):  # BytesIO finds newlines many times faster than split()
             if not line.endswith(b"\n"):
                 rest += line
                 if len(rest) > LONGEST_LINE:

@@ -246,9 +246,8 @@ class Log:
     def __init__(self, source: str, cursor: Cursor) -> None:
         self.source = source
         if NAMED not in cursor.state:
-            cursor = (
-                Cursor()
-            )  # an earlier version named records by their place: all are told again, by their names of now
+            # an earlier version named records by their offset: read everything again under the present names
+            cursor = Cursor()
         state = cursor.state
         self.conversations = {
             id: OpenConversation.restored(conversation)
@@ -310,9 +309,8 @@ class Log:
         start = former.start if former is not None and self._nth else self.offset
         self.open = OpenTurn(conversation, id, role, at_ms, start, key)
         self.open.former_id = self._former_ids.pop(id, "")
-        self.conversations[conversation.native_id] = self.conversations.pop(
-            conversation.native_id
-        )  # the last ones spoken of are remembered
+        # move it to the end: a cursor remembers only the last REMEMBERED conversations
+        self.conversations[conversation.native_id] = self.conversations.pop(conversation.native_id)
         return self.open
 
     def prompt(self, native_id: str, text: str, at_ms: int | None) -> OpenConversation:

@@ -130,7 +130,7 @@ def message_turn(message: Record) -> Turn | None:
         case "compaction":
             turn = Turn(id, Role.SUMMARY, text_of(message.get("summary")).strip(), at_ms)
         case _:
-            return None  # that the agent or the model was changed
+            return None  # a change of the agent or the model
     return None if turn.is_empty else turn
 
 

@@ -113,7 +113,7 @@ def configured_model(directory: str, places: Places) -> ModelName | None:
             bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(r"\1", raw))
             provider, mark, model = text_of(fields_of(json.loads(bare)).get("model")).partition("/")
         except (OSError, ValueError):
-            continue  # not there, or not written as we know it
+            continue  # missing, or in an unknown format
         if mark:
             return ModelName(provider, model)
     return None

@@ -23,7 +23,7 @@ from .vocabulary import surface
 
 Json = dict[str, Any]
 
-MOST_VALUES = 100  # in one answer, as the protocol has it
+MOST_VALUES = 100  # the protocol's limit for one answer
 MOST_COUNTED = 10_000
 """Maximum number of matching records to count. Beyond it, the answer contains no total."""
 

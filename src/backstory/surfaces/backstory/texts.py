@@ -25,7 +25,7 @@ from ...domain.tokens import count_tokens
 from ...tools.origin import safe_excerpt, safe_text
 
 if TYPE_CHECKING:
-    from ...core.forgetting import Forgotten  # with all that forgets, 100 ms of the first `recall`
+    from ...core.forgetting import Forgotten  # importing it would add 100 ms to the first `recall`
 
 FEW, MANY = (5, 900), (20, 3_000)
 """Maximum number of hits, and the number of tokens they may use."""

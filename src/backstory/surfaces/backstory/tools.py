@@ -142,5 +142,5 @@ def hook(
         core.checkpoints.before_compaction()
     text = opening_brief(core, session_id, source, transcript) if event == "SessionStart" else ""
     if not text:
-        return ""  # of PreCompact, Claude Code gives the summariser whatever is answered
+        return ""  # after PreCompact, Claude Code passes any output on to the summarizing model
     return dump({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})

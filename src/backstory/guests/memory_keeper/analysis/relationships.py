@@ -11,8 +11,8 @@ from ....domain.graph import Entity, Relation
 
 MOST_HUBS = 15
 MOST_RELATIONS = 40
-LEAST_CONNECTED = 3  # others that a hub is connected to
-NAMED = 5  # of them, in its statement
+LEAST_CONNECTED = 3  # minimum number of connections of a hub
+NAMED = 5  # maximum number of connections named in its statement
 ITEM = "item"
 
 

@@ -79,7 +79,7 @@ def _oldest(paths: Iterable[Path]) -> datetime | None:
         try:
             times.append(path.lstat().st_mtime)
         except OSError:
-            continue  # deleted, which is a change too
+            continue  # a deleted file has no time
     return datetime.fromtimestamp(min(times), UTC) if times else None
 
 

@@ -87,7 +87,7 @@ def directory_of(name: str) -> Path:
 
 def survey(root: Path, effort: Effort) -> Survey:
     words = ("ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
-    listed = git(root, *words, timeout_s=effort.left_s / 2)  # a walk needs the other half
+    listed = git(root, *words, timeout_s=effort.left_s / 2)  # leave half of the time for a directory walk
     if listed is None:
         walked = _surveyed(root, _walked(root, effort), effort)
         return walked._replace(untracked=walked.paths)

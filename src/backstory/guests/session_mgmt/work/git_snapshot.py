@@ -18,9 +18,9 @@ TIMEOUT_S = 60
 
 _PROGRAMS = r"^filter\..*\.(clean|process)$"
 _OPTIONS = (
-    "-c", "core.splitIndex=false",  # a part of it would be written beside the real index
+    "-c", "core.splitIndex=false",  # a split index would write a file next to the real index
     "-c", "core.untrackedCache=false",
-    "-c", "core.safecrlf=false",  # line ends may be mixed in work that is not done
+    "-c", "core.safecrlf=false",  # unfinished work may have mixed line endings
     "-c", "core.logAllRefUpdates=false",
     "-c", "user.name=Backstory",
     "-c", "user.email=backstory@localhost",

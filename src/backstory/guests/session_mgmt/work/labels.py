@@ -26,9 +26,8 @@ _NAMES = {
     TextLabel.PATTERN: "pattern patterns convention conventions best-practice best-practices",
 }
 _LABELS = {name: label for label, names in _NAMES.items() for name in names.split()}
-_OPENINGS = _LABELS | dict.fromkeys(
-    ("open", "next", "remaining", "pending"), TextLabel.TASK
-)  # as tags they are topics
+# only at the beginning of a text: as tags, these words are topics
+_OPENINGS = _LABELS | dict.fromkeys(("open", "next", "remaining", "pending"), TextLabel.TASK)
 _OPENINGS |= dict.fromkeys(("done", "completed", "finished", "cancelled", "canceled"), TextLabel.TASK)
 _OPENING = lazy_pattern(r"[\W_]*([^\W\d_][^\W\d_ -]*(?:[ -][^\W\d_]+){0,2})\s*:")
 _SETTLED = lazy_pattern(
