@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import backstory
 SOURCE = Path(backstory.__file__).parent
 PARTICIPLES = {"told", "said", "kept", "shown", "found", "meant", "got"}
 BARE_CONSTANTS = {"MOST", "SIZE", "SHOWN", "LONGEST", "LARGEST"}
+CLAUSES = re.compile(r"(?:What|The same|Of|As above|Who|Whose|Whether)\b")
+PACKAGES = ("domain", "guests", "importers", "readers", "surfaces", "tools")
 
 
 def assigned_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -37,3 +40,25 @@ def test_no_variable_is_a_participle_and_no_constant_a_bare_measure() -> None:
         if name in PARTICIPLES | BARE_CONSTANTS
     ]
     assert riddles == []
+
+
+def docstrings(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Docstrings and the texts below fields and constants, with their lines."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        ):
+            yield node.value.value, node.lineno
+
+
+def test_no_docstring_opens_with_a_clause() -> None:
+    clauses = [
+        f"{path.relative_to(SOURCE)}:{line} {text[:60]}"
+        for package in PACKAGES
+        for path in sorted((SOURCE / package).rglob("*.py"))
+        for text, line in docstrings(ast.parse(path.read_text("utf-8")))
+        if CLAUSES.match(text)
+    ]
+    assert clauses == []

@@ -1,4 +1,4 @@
-"""Whose words stand where in a message, to the character."""
+"""Provenance of the words in a message, to the character."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of an entry besides its text."""
+"""The heading of an entry: its searchable words besides the text."""
 
 from __future__ import annotations
 

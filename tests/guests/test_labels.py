@@ -1,4 +1,4 @@
-"""What a text is by its own word."""
+"""Labels that a text gives itself."""
 
 from __future__ import annotations
 

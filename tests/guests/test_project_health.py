@@ -1,4 +1,4 @@
-"""What a project is made of, whether its dependencies agree, and the points its signals give."""
+"""The technologies of a project, the agreement of its dependencies, and the points for its signals."""
 
 from __future__ import annotations
 

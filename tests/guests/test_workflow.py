@@ -1,4 +1,4 @@
-"""What the traces of assistants say of how the work goes."""
+"""Insights about the workflow from the traces of assistants."""
 
 from __future__ import annotations
 

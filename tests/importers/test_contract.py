@@ -1,4 +1,4 @@
-"""What every importer promises, whichever program it is for."""
+"""The contract of every importer, whichever program it is for."""
 
 from __future__ import annotations
 

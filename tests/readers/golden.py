@@ -25,7 +25,7 @@ from backstory.readers import (
 
 
 class ReadConversation(NamedTuple):
-    """What is known of one conversation after all pieces: the last header, and the turns by id."""
+    """One conversation after all pieces: the last header, and the turns by id."""
 
     header: ConversationHeader
     turns: dict[str, Turn]

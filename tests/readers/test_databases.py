@@ -57,7 +57,7 @@ def listing(directory: Path) -> dict[str, tuple[int, int, bytes]]:
 
 
 def numbers(path: Path, *, is_direct: bool) -> list[int]:
-    """What the table holds, read without leaving a trace, in place or from a copy."""
+    """Return the rows of the table, and check that reading in place or from a copy leaves no trace."""
     before, changed = listing(path.parent), path.parent.stat().st_mtime_ns
     with open_database(path, wait_s=0) as connection:
         found = [number for (number,) in connection.execute("SELECT x FROM t")]

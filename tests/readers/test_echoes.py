@@ -1,4 +1,4 @@
-"""What we put into an assistant's conversation ourselves is not learned from it."""
+"""Text that Backstory added to an assistant's conversation is not stored again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calls of tools wrote into files, of the tools of all assistants."""
+"""Text that tool calls wrote to files, for the tools of all assistants."""
 
 from __future__ import annotations
 

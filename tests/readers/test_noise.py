@@ -1,4 +1,4 @@
-"""What no person wrote, and what is no text."""
+"""Text that no person wrote, and data that is not text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversation is called when its assistant gave it no name."""
+"""Titles of conversations that their assistant did not name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool call did: files read and written, commands run."""
+"""Side effects of a tool call: files read and written, commands run."""
 
 from __future__ import annotations
 

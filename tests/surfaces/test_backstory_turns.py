@@ -23,7 +23,7 @@ class Turn(NamedTuple):
     said: str
     tool: str
     searched: str
-    """What a model would search tools for."""
+    """Words with which a model would search for a tool."""
     why: str
 
 

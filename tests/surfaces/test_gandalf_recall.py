@@ -550,7 +550,7 @@ FIRST, SECOND = (f"5f0c8f4e-0000-4000-8000-00000000000{number}" for number in (1
 
 
 class Histories:
-    """What reads them, and what it was asked for. A server's own would read what is new whenever it has time."""
+    """A sync that records the requested runs. The server's own would read new files at any time."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

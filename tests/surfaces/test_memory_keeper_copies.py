@@ -29,7 +29,7 @@ def stranger(open_core: OpenCore, store: Store) -> Call:
 
 
 def items(store: Store, session: str) -> dict[str | None, Memory]:
-    """What a session holds, private or not."""
+    """Return the items of a session, private or not."""
     return {memory.key: memory for memory in store.memories.find(Filter(threads=(session,)), Page())}
 
 

@@ -1,4 +1,4 @@
-"""What context_diff says changed, against checkpoints and times."""
+"""Changes that context_diff reports since checkpoints and times."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def save(call: Call, key: str, value: str = "a value", **arguments: Any) -> str:
 
 
 def another(core: Core) -> Call:
-    """The same store, as another connection sees it."""
+    """Return a second connection to the store of `core`."""
     return caller_of(Core(core.engine, Caller(project="/p")))
 
 

@@ -392,7 +392,7 @@ def repeated_words(number: int) -> str:
 
 
 def words_of_its_own(number: int) -> str:
-    """What an index holds of them is larger than they are."""
+    """Return distinct words, whose index entries are larger than the text."""
     return " ".join(hashlib.sha256(f"{number}.{place}".encode()).hexdigest()[:9] for place in range(4_000))
 
 

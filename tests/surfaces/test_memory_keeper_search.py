@@ -281,7 +281,7 @@ def test_a_search_is_narrowed_to_one_session(call: Call, core: Core) -> None:
 
 @pytest.fixture
 def library(call: Call, clock: SteppedClock) -> Call:
-    """What the document's query library asks about."""
+    """Save the items that the queries of the document's library refer to."""
     for key, value, category, priority, metadata in (
         ("um", "feature:user-management status:in-progress", "progress", "normal", None),
         (

@@ -133,7 +133,7 @@ def write(exports: Path, body: object, name: str = "in.json") -> str:
 
 
 def held(keeper: Core, *sessions: str) -> dict[str | None, Memory]:
-    """What sessions hold, past all privacy."""
+    """Return the items of sessions, including private ones."""
     found = keeper.engine.store.memories.find(Filter(threads=sessions), Page())
     return {memory.key: memory for memory in found}
 

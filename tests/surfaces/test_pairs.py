@@ -79,7 +79,7 @@ class Crowd:
         self._known = self._known._replace(session=session)
 
     def run(self, pool: ThreadPoolExecutor, names: Sequence[str]) -> list[str]:
-        """What became of each: `done`, or the name of its error."""
+        """Run the tools at the same time. Return `done` or the name of the error for each."""
         core = Core(self._engine, Caller(project=self._directory))
         together = Barrier(len(names), timeout=PATIENCE_S)
         prepared = [(name, self._arguments(name)) for name in names]
@@ -87,7 +87,7 @@ class Crowd:
         return [future.result(PATIENCE_S) for future in running]
 
     def _arguments(self, name: str) -> Json:
-        """What a former call may have taken away is there again, and each call has its own to take."""
+        """Return the arguments of a call, after creating records of its own for it to delete."""
         known = self._known
         if name in TAKING:
             texts = Core(self._engine, Caller(project=self._directory)).through("projectmemory").memories

@@ -152,7 +152,7 @@ def test_a_session_of_a_clone_is_marked_and_neutral(core: Core, clone: Path) -> 
 
 
 def imported(core: Core, tmp_path: Path, value: str, **more: Any) -> None:
-    """What a file brought that somebody sent."""
+    """Save a value by importing a file, as if somebody else had sent it."""
     call = caller_of(core)
     call("context_session_start", name="s")
     call("context_save", key="walrus", value=value, **more)

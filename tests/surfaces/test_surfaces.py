@@ -1,4 +1,4 @@
-"""What holds for every surface: golden schemas, valid schemas, and a wording for each error."""
+"""Rules for every surface: golden schemas, valid schemas, and a wording for each error."""
 
 from __future__ import annotations
 
