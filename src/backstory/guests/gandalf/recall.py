@@ -2,15 +2,11 @@
 
 The shared search answers the query. A conversation's score is the sum of its parts, and each part is reported:
 
-`answer` (up to 1.5): how close the conversation comes to the best answer. It ranks an old answer above a recent
-mention.
-
-`keywords` (up to 1): the share of the query's words that it contains.
-
-`recency`: 1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1.
-
-`files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
-`type` is the last part.
+- `answer` (up to 1.5): how close the conversation comes to the best answer. It ranks an old answer above a recent mention.
+- `keywords` (up to 1): the share of the query's words that it contains.
+- `recency`: 1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1.
+- `files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
+- `type`: a bonus for the kind of conversation.
 
 If there is a query, keywords, files and type are weighted by how well the conversation answers it. A query never lowers
 a conversation that contains all of its words below the minimum score, and a prompt never lowers one that would reach it
@@ -68,8 +64,7 @@ class RecallQuery(NamedTuple):
     surfaces: tuple[str, ...] = ()
     subjects: tuple[str, ...] = ()
     query: str = ""
-    """Restricts the result to search hits, and to conversations that contain all words in any message or in the
-    title."""
+    """Restricts the result to search hits and conversations with all words, in any of their messages or in the title."""
     tags: tuple[str, ...] = ()
     """A conversation must contain at least one of them."""
     prompt: str = ""

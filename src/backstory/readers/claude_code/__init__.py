@@ -184,6 +184,7 @@ class _ClaudeSession:
             if block.type == "tool_result":
                 at_ms = to_ms(line.timestamp)
                 conversation.happened(at_ms)
+                # results can be large: decode the text only if a call waits for it
                 text = functools.partial(text_of, block.content)
                 self.log.answer(
                     conversation, block.tool_use_id or "", text, at_ms, is_error=bool(block.is_error)
@@ -204,6 +205,7 @@ class _ClaudeSession:
         if utterance.is_human:
             conversation.is_idle = False
             conversation.entitle_by_prompt(utterance.text)
+        # a subagent's prompt comes from the agent that started it, not from a person
         role = Role.USER if utterance.is_human and not is_subagent else Role.SYSTEM
         turn = self._begin(conversation, line, role)
         turn.texts.append(utterance.text if utterance.is_human else head_and_tail(utterance.text))
@@ -240,7 +242,7 @@ class _ClaudeSession:
             turn = self._begin(conversation, line, Role.ASSISTANT, message.id or "")
             turn.model = conversation.model = message.model or conversation.model
         elif line.uuid in turn.seen:
-            return
+            return  # the log repeats a line
         turn.seen.add(line.uuid)
         if used is not None:
             conversation.spend(used._replace(turn=turn.id))

@@ -115,12 +115,14 @@ def _direct_options(path: Path) -> str:
     if not header.startswith(MAGIC):
         raise Unreadable(f"{path} is not a SQLite database.")
     if header[19] != WAL_MODE:
+        # with a rollback journal, SQLite reads without creating files
         return "mode=ro"
     if beside(path, "-shm").exists():
+        # share the owner's -shm, but do not write to it
         return "mode=ro&readonly_shm=1"
     wal = beside(path, "-wal")
-    # The -wal is empty: nobody has the database open. If its owner writes while we read, the stamp changes and the
-    # database is read again.
+    # Without a -shm and with an empty -wal, nobody has the database open. If its owner writes while we read, the stamp
+    # changes and the database is read again.
     return "" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
 
 
@@ -153,6 +155,7 @@ def _copy(path: Path, directory: Path) -> Path:
     for _ in range(COPIES):
         before = stamp(path)
         for ending in ("", *BESIDE):
+            # files of an earlier attempt must not be combined with newer ones
             beside(copy, ending).unlink(missing_ok=True)
             if ending == "" or beside(path, ending).exists():
                 shutil.copyfile(beside(path, ending), beside(copy, ending))

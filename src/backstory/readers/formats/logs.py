@@ -387,6 +387,7 @@ class Log:
                 usage=list(conversation.usage.values()),
                 late_results=dict(conversation.late_results),
             )
+            # turns of a silent conversation are yielded once it contains a message
             if not conversation.is_only_spent():
                 conversation.turns.clear()
             conversation.usage.clear()
