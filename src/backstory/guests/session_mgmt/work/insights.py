@@ -220,7 +220,9 @@ def _called(label: TextLabel, memories: Iterable[Memory]) -> list[str]:
 
 
 def is_insight(memory: Memory) -> bool:
-    """True for a text without key and category, which was saved for its own sake, and for a note of high priority."""
+    """True for an insightful category, a text without key and category, or a note of high priority.
+
+    A text without key and category was saved for its own sake."""
     is_loose = memory.category is None and memory.key is None
     is_marked = memory.category in (None, "note") and memory.priority in (Priority.CRITICAL, Priority.HIGH)
     return memory.category in _INSIGHTFUL or is_loose or is_marked
