@@ -1,58 +1,20 @@
-"""`backstory blame` and `why`: from a line to the conversation of an assistant, over a repository and its real log."""
+"""`backstory blame`: from a line to the conversation of an assistant, over a repository and its real log."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ..processes import Json
 from ..repositories import commit, git
 from ..typed import Typing
+from .claude_log import Log
 
 SESSION = "11111111-0000-4000-8000-000000000001"
 OTHER = "22222222-0000-4000-8000-000000000002"
 CACHE = "def key(user, day):\n    return f'{user}:{day}'\n\n\ndef clear(store):\n    store.clear()\n"
 FIXED = "    return f'{user}:{day.isoformat()}'\n"
-
-
-class Log:
-    """A session of Claude Code being written."""
-
-    def __init__(self, session: str, directory: Path, day: str) -> None:
-        self.session, self.directory, self.day = session, directory, day
-        self.lines: list[Json] = []
-
-    def say(self, role: str, content: Any) -> None:
-        number = len(self.lines) + 1
-        self.lines.append(
-            {
-                "type": role,
-                "uuid": f"{self.session[:8]}-{number}",
-                "sessionId": self.session,
-                "timestamp": f"{self.day}T03:{number:02}:00.000Z",
-                "cwd": str(self.directory),
-                "message": {
-                    "id": f"{self.session[:8]}-m{number}",
-                    "role": role,
-                    "content": content,
-                    "model": "m",
-                },
-            }
-        )
-
-    def call(self, tool: str, **arguments: Any) -> None:
-        id = f"t{len(self.lines)}"
-        self.say("assistant", [{"type": "tool_use", "id": id, "name": tool, "input": arguments}])
-        self.say("user", [{"type": "tool_result", "tool_use_id": id, "content": "ok"}])
-
-    def write(self, home: Path) -> None:
-        path = home / ".claude" / "projects" / "-w-shop" / f"{self.session}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(json.dumps(line) + "\n" for line in self.lines), "utf-8")
 
 
 @pytest.fixture
@@ -84,16 +46,7 @@ def typing(
         "Edit", file_path="src/cache.py", old_string=CACHE.splitlines()[1], new_string=FIXED.rstrip("\n")
     )
     second.call("Bash", command="sed -i s/x/y/ README.md")
-    second.say(
-        "assistant", [{"type": "tool_use", "id": "t9", "name": "Bash", "input": {"command": "pytest"}}]
-    )
-    failed = {
-        "type": "tool_result",
-        "tool_use_id": "t9",
-        "content": "src/cache.py:2: TypeError",
-        "is_error": True,
-    }
-    second.say("user", [failed])
+    second.call("Bash", command="pytest", result="src/cache.py:2: TypeError", is_error=True)
     second.write(user)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(user))
@@ -164,14 +117,3 @@ def test_a_moved_file_keeps_its_authors(typing: Typing, shop: Path) -> None:
 )
 def test_what_cannot_be_blamed_is_said(typing: Typing, file: str, said: str, status: int) -> None:
     assert said in typing.refusal("blame", file, status=status)
-
-
-def test_why_sums_up_decisions_errors_and_sessions(typing: Typing) -> None:
-    found = typing.json("why", "src/cache.py")
-    assert [each["text"] for each in found["decisions"]] == [
-        "We decided to key the cache by day in src/cache.py."
-    ]
-    assert [each["text"] for each in found["errors"]] == ["src/cache.py:2: TypeError"]
-    assert [each["id"] for each in found["sessions"]] == [f"claude-code:{OTHER}", f"claude-code:{SESSION}"]
-    assert "Errors it met" in typing.text("why", "src/cache.py")
-    assert typing.text("why", "src/none.py") == "Nothing is known of src/none.py.\n"

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ..repositories import git
 from ..typed import Typing
-from .test_blame import OTHER, SESSION, Log, shop, typing
+from .claude_log import Log
+from .test_blame import OTHER, SESSION, shop, typing
 
 __all__ = ["shop", "typing"]
 

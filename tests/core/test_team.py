@@ -153,8 +153,8 @@ def test_the_shared_branch_is_read_once_it_is_trusted_and_the_brief_names_the_au
     assert source is not None
     assert (memory.trust, source.commit) == (Trust.TEAM, git(bea, "rev-parse", "HEAD").strip())
     assert "(team, Bea) PostgreSQL for the billing service" in brief_in(core, ann)
-    about = core._replace(caller=Caller(project=str(ann))).reasons.about("src/billing/reports.py")
-    assert [each.id for each in about.memories] == [memory.id]
+    about = core._replace(caller=Caller(project=str(ann))).stories.of("src/billing/reports.py")
+    assert [(each.memory, each.author) for each in about.events] == [(memory.id, "Bea")]
     elsewhere = Caller(project="/elsewhere").visible(Filter(surfaces=("team",)))
     assert core.engine.store.memories.find(elsewhere, Page()) == []
     team_in(core, ann).distrust()

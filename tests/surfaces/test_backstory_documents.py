@@ -107,6 +107,7 @@ def test_documents_are_listed_and_read(client: Client) -> None:
     assert [each["uriTemplate"] for each in templates] == [
         "backstory://brief/{project}", "backstory://memory/{id}", "backstory://session/{id}{?at,limit}",
         "backstory://project/{name}/decisions", "backstory://project/{name}/tasks", "backstory://timeline/{name}{?since}",
+        "backstory://why/{file}",
     ]  # fmt: skip
 
 
@@ -343,3 +344,29 @@ def test_a_question_of_a_call_that_is_withdrawn_is_answered_with_no() -> None:
     asked: list[bytes] = []
     assert Questions().ask("Really?", asked.append, lambda: True) is False
     assert len(asked) == 1
+
+
+@pytest.mark.requirement("backstory.resources", "backstory.prompts")
+def test_the_prompt_and_the_resource_why_tell_the_story_of_a_file_of_this_project(client: Client) -> None:
+    fill(client.core)
+    store = client.core.engine.store
+    for id, project, text in (
+        ("codex:7", "/p", "Let's use a heron queue in src/pond.py, because herons wait."),
+        ("codex:8", "/elsewhere", "Let's use an egret queue in src/pond.py."),
+    ):
+        messages = make_messages(id, text, "Done.", surface="codex", project=project)
+        talk = make_conversation(id, surface="codex", project=project, directory=project)
+        store.conversations.add(talk, messages, [Trace(messages[1].id, "written", "src/pond.py")])
+    mine = {"session": "other", "private": True}
+    store.memories.put(
+        [make_memory("m8", "src/pond.py is deep", **mine), make_memory("m9", "src/pond.py freezes")]
+    )
+    (message,) = client.result("prompts/get", name="why", arguments={"file": "src/pond.py"})["messages"]
+    for text in (message["content"]["text"], client.read("backstory://why/src%2Fpond.py")):
+        lines = [line for line in text.splitlines() if line.startswith("2026-")]
+        assert sorted(line.split("  ", 1)[1] for line in lines) == [
+            "7#1  decided: Let's use a heron queue in src/pond.py, because herons wait.",
+            "m9  saved fact: src/pond.py freezes",
+        ]
+    assert client.read("backstory://why/none.py") == "Nothing is known of why none.py is as it is."
+    assert "error" in client.ask("resources/read", uri="backstory://why/")

@@ -11,6 +11,7 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.brief.files import opening_brief
+from backstory.core.story.events import StoryKind
 from backstory.core.sync import Sync
 from backstory.domain.neutral import neutral
 from backstory.readers import Places, Role, Turn, load_readers
@@ -265,7 +266,8 @@ def test_what_a_user_pastes_is_nobodys_decision(core: Core, case: str) -> None:
         plant(core, number, ("user", pasted), ("assistant", "Noted, I will look at src/tls.py now."))
     assert not [words for words in DECISIONS if words[:30] in unasked(core)]
     assert not [passage for words in DECISIONS for passage in recalled_unmarked(core, words)]
-    assert not core.reasons.about("src/tls.py").decisions
+    kinds = {each.kind for each in core.stories.of("src/tls.py").events}
+    assert kinds.isdisjoint({StoryKind.DECISION, StoryKind.PREFERENCE, StoryKind.DROPPED})
 
 
 @pytest.mark.parametrize("case", RELAYED_BY_ASSISTANTS)

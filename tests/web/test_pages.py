@@ -199,8 +199,16 @@ def test_what_is_not_there_is_missing(pages: Pages) -> None:
     assert pages.get("/nowhere").status == 404
 
 
-def test_a_file_tells_who_touched_it_and_what_is_remembered_of_it(pages: Pages) -> None:
-    body = pages.json("/file?path=src/queue.py")
+def test_a_file_tells_who_touched_it_and_its_story(pages: Pages) -> None:
+    body = pages.json(f"/file?path=src/queue.py&project={SHOP}")
+    events = body["story"]["events"]
+    assert {each["session"] for each in events if each["session"]} == {MAIN}
+    assert [each["at"] for each in events] == sorted(each["at"] for each in events)
+    html = pages.get(f"/file?path=src/queue.py&project={SHOP}").text
+    numbers = [each["number"] for each in events if each["number"]]
+    assert numbers
+    assert all(f"/conversation/codex%3Amain?at={number}#m{number}" in html for number in numbers)
+    assert pages.json("/file?path=src/queue.py&project=/work/blog")["story"]["events"] == []
     assert [(each["id"], each["written"], each["number"]) for each in body["sessions"]] == [(MAIN, 1, 4)]
     assert "src/queue.py" in [each["path"] for each in pages.json("/files?name=QUEUE")["files"]]
 

@@ -39,7 +39,7 @@ COMMANDS = {
     "resume": "Go on with a conversation, in the assistant that had it or in another one.",
     "handoff": "Print a conversation for any other tool to go on with.",
     "blame": "From a line of a file to the commit, the session and the message in which an assistant wrote it.",
-    "why": "What was decided about a file, what was dropped, which errors it met, and who changed it.",
+    "why": "The story of a file: requests, decisions, reversals, errors, dropped attempts and commits.",
     "fix": "Whether an error was met before, and what made it pass.",
     "how": "Which command did something before: run the tests, build, deploy.",
     "pr": "Explain a branch or commits: the sessions, prompts and decisions behind each change, as Markdown.",

@@ -93,7 +93,13 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory blame src/auth.py:40-60", "some lines"),
         ("backstory blame src/auth.py", "the whole file, by stretches of lines"),
     ),
-    "why": (("backstory why src/auth.py", "decisions, dead ends, errors and sessions about a file"),),
+    "why": (
+        (
+            "backstory why src/auth.py",
+            "what was asked for, decided, reversed and broken, in the order of time",
+        ),
+        ("backstory why src/auth.py --all --json", "every event, for a program"),
+    ),
     "fix": (
         ("backstory fix \"ModuleNotFoundError: No module named 'yaml'\"", "what made it pass the last time"),
         ("backstory fix - < test.log", "from the output of what failed"),

@@ -39,7 +39,7 @@ Text = str | Sequence[str | Span]
 
 
 class Table(NamedTuple):
-    """Rows of equally many cells. A terminal shows the heads, and cuts the last column to its width."""
+    """Rows of equally many cells. A terminal shows the heads, and cuts the last column to its width, or wraps it."""
 
     heads: tuple[str, ...]
     rows: Sequence[Sequence[Text]]
@@ -49,6 +49,7 @@ class Table(NamedTuple):
     """What its rows have in common, such as their day: a terminal shows it above them."""
     label: str = ""
     """The same for a pipe, where it begins each row."""
+    wraps: bool = False
 
     @property
     def widths(self) -> list[int]:

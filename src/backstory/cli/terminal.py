@@ -36,7 +36,7 @@ def show(blocks: Sequence[Block]) -> None:
             if block.above:
                 console.print(("\n" if place else "") + block.above, style=Style.HEADING.value)
             output = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
-            console.print(output, no_wrap=True, overflow="ellipsis")
+            console.print(output, no_wrap=not block.wraps, overflow="fold" if block.wraps else "ellipsis")
         elif isinstance(block, Paragraph):
             console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
         elif isinstance(block, Hint):
@@ -63,12 +63,13 @@ def _table(table: Table, width: int) -> RichTable:
     *heads, last = table.heads or [""] * len(table.rows[0])
     for head, needed in zip(heads, table.widths, strict=True):
         made.add_column(head, no_wrap=True, min_width=needed)
-    made.add_column(last, no_wrap=True)
+    made.add_column(last, no_wrap=not table.wraps)
     # cut here: where not all has room, rich would take from every column
     left = width - sum(needed + GAP for needed in table.widths)
     for row in table.rows:
         *cells, closing = map(_text, row)
-        closing.truncate(left, overflow="ellipsis")
+        if not table.wraps:
+            closing.truncate(left, overflow="ellipsis")
         made.add_row(*cells, closing)
     return made
 

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from .pages import Pages
     from .previews import Previews
     from .proposals import Proposals
-    from .reasons import Reasoning
     from .remembering import Remembering
     from .sessions import Sessions
     from .sessions.branches import Branches
     from .sessions.checkpoints import Checkpoints
     from .state import ProjectStates
+    from .story import Stories
     from .usage import ModelUsage
 else:  # a call needs few of its parts: importing all of them takes 150 ms, and a whole save 100
     StatementAnswers = lazy_name("backstory.core.answering", "StatementAnswers")
@@ -64,12 +64,12 @@ else:  # a call needs few of its parts: importing all of them takes 150 ms, and 
     Pages = lazy_name("backstory.core.pages", "Pages")
     Previews = lazy_name("backstory.core.previews", "Previews")
     Proposals = lazy_name("backstory.core.proposals", "Proposals")
-    Reasoning = lazy_name("backstory.core.reasons", "Reasoning")
     Remembering = lazy_name("backstory.core.remembering", "Remembering")
     Sessions = lazy_name("backstory.core.sessions", "Sessions")
     Branches = lazy_name("backstory.core.sessions.branches", "Branches")
     Checkpoints = lazy_name("backstory.core.sessions.checkpoints", "Checkpoints")
     ProjectStates = lazy_name("backstory.core.state", "ProjectStates")
+    Stories = lazy_name("backstory.core.story", "Stories")
     ModelUsage = lazy_name("backstory.core.usage", "ModelUsage")
 
 __all__ = ["CallContext", "Caller", "Core", "Engine", "GuestPart"]
@@ -180,10 +180,6 @@ class Core(CallContext):
         return Proposals(self, self.memories, lambda: self.forgetting)
 
     @property
-    def reasons(self) -> Reasoning:
-        return Reasoning(self, self.ask, self.state)
-
-    @property
     def remembering(self) -> Remembering:
         return Remembering(self, self.memories, self.browsing, self.ask, self.proposals)
 
@@ -206,6 +202,10 @@ class Core(CallContext):
     @property
     def statement_answers(self) -> StatementAnswers:
         return StatementAnswers(self, self.state, self.browsing)
+
+    @property
+    def stories(self) -> Stories:
+        return Stories(self, self.state, self.browsing)
 
     @property
     def usage(self) -> ModelUsage:

@@ -115,10 +115,10 @@ def is_about_file(path: str, wanted: str) -> bool:
 
 def match_in_text(text: str, wanted: str) -> PathMatch:
     """Return the best match among the paths in a text."""
-    return max((match_path(path, wanted) for path in _paths_named(text, wanted)), default=PathMatch.OTHER)
+    return max((match_path(path, wanted) for path in paths_named(text, wanted)), default=PathMatch.OTHER)
 
 
-def _paths_named(text: str, wanted: str) -> Iterator[str]:
+def paths_named(text: str, wanted: str) -> Iterator[str]:
     """Yield the paths in a text that end in the same file name.
 
     Only a full stop at the end of a sentence may follow."""

@@ -15,6 +15,8 @@ from ...readers import CallResult, ToolCall
 
 VERDICT_CHARS = 3_000
 COMMAND_CHARS = 160
+QUIET_COMMIT = "committed: "
+"""Before the subject of a commit of which git printed nothing."""
 
 _TASK_RUNNERS = "npm|pnpm|yarn|bun|deno|make|just|task|mise|cargo|go|mix|gradle|gradlew|mvn|mvnw|dotnet|swift|rake|composer|poe|nox|tox|hatch|turbo|nx|bazel|rails|flutter|dart|zig|stack|cabal|sbt"
 _TASKS = "test|tests|lint|check|checks|typecheck|type-check|build|vet|clippy|verify|ci|format:check|fmt-check"
@@ -99,7 +101,7 @@ def _commits(call: ToolCall, result: CallResult) -> Iterator[Saying]:
         subject = (
             message[1].strip().splitlines()[0] if message and message[1].strip() else "without a message"
         )
-        yield Saying(StatementKind.COMMIT, f"committed: {subject}", Speaker.LOG)
+        yield Saying(StatementKind.COMMIT, f"{QUIET_COMMIT}{subject}", Speaker.LOG)
 
 
 def has_pushed(call: ToolCall) -> bool:

@@ -16,7 +16,7 @@ from ...domain.statements import StatementKind
 from ...domain.when import iso, parse_when
 from ...tools import READS
 from ...tools.origin import safe_excerpt, safe_text
-from .texts import open_text
+from .texts import MAX_EVENTS, open_text, story_text
 from .vocabulary import surface
 
 Json = dict[str, Any]
@@ -33,6 +33,7 @@ TEMPLATES = (
     ("project/{name}/decisions", "decisions", "Decisions in force in a project"),
     ("project/{name}/tasks", "tasks", "Open tasks of a project"),
     ("timeline/{name}{?since}", "timeline", "What happened in a project, newest first"),
+    ("why/{file}", "why", "The story of a file of your project, in the order of time"),
 )
 
 
@@ -99,6 +100,8 @@ def _document(core: Core, uri: str) -> str:
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
             return _listed(project, kind, _lines(core, project, kind))
+        case ["why", *path] if path:
+            return story_text(core.stories.of("/".join(path), limit=MAX_EVENTS))
         case ["timeline", name]:
             return _timeline(core, _project(core, name, uri), address.query.get("since"))
     raise NotFound("resource", uri)

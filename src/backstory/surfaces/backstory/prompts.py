@@ -12,7 +12,7 @@ from ...core.ask import Inquiry
 from ...domain.errors import InvalidInput, NotFound
 from ...tools import READS
 from ...tools.origin import safe_excerpt
-from .texts import recall_text
+from .texts import MAX_EVENTS, recall_text, story_text
 from .vocabulary import surface
 
 Json = dict[str, Any]
@@ -61,7 +61,7 @@ def _decide(core: Core, topic: str) -> str:
 
 
 def _why(core: Core, file: str) -> str:
-    known = _known(core, Inquiry(f"why {file}", file=file))
+    known = f"{RECORD}\n---\n{story_text(core.stories.of(file, limit=MAX_EVENTS))}\n---"
     return f"{known}\n\nSay why {safe_excerpt(file)} is as it is: decisions, errors and the sessions that changed it, with ids."
 
 
@@ -74,7 +74,7 @@ PROMPTS = {
     "recall": SlashCommand("Answer from memory, with sources", Argument("query", "What to find"), _recall),
     "handoff": SlashCommand("Write down the state of the work for whoever goes on", Argument("for", "An assistant or a person", required=False), _handoff),
     "decide": SlashCommand("Decide something, knowing what was decided before", Argument("topic", "What to decide"), _decide),
-    "why": SlashCommand("What is known of a file: decisions, errors, sessions", Argument("file", "Its path"), _why),
+    "why": SlashCommand("The story of a file: requests, decisions, reversals, errors, commits", Argument("file", "Its path"), _why),
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from ...core.pages import ConversationPage, PagedMessage, TextPage, pieces
 from ...core.proposals import SpaceProposal
 from ...core.quoting import plain
 from ...core.remembering import RememberResult
+from ...core.story.events import FileStory, StoryEvent, label, notes
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
 from ...domain.provenance import Provenance
@@ -36,6 +37,9 @@ LONGEST_PASSAGE = 150  # tokens
 LONGEST_NAME = 40
 SHOWN_FORMER = 5
 SHOWN_FIXES = 2
+MAX_EVENTS = 30
+MAX_READERS = 5
+EVENT_CHARS = 240
 
 
 def recall_text(answer: LookupAnswer, limit: int, fixes: Sequence[Fix] = ()) -> str:
@@ -207,6 +211,27 @@ def proposals_text(proposals: Sequence[SpaceProposal], limit: int) -> str:
     if len(proposals) > limit:
         lines.append(f"{len(proposals) - limit} more; raise limit.")
     return "\n".join((*lines, "A maintainer accepts one with done and dismisses one with forget."))
+
+
+def story_text(story: FileStory) -> str:
+    """One event on each line, in the order of time."""
+    path = one_line(safe_excerpt(story.path), EVENT_CHARS)
+    if not story.events:
+        read = f" It was read in {', '.join(story.readers[:MAX_READERS])}." if story.readers else ""
+        return f"Nothing is known of why {path} is as it is.{read}"
+    lines = [path, *map(_event, story.events)]
+    if len(story.paths) > 1:
+        paths = one_line(safe_excerpt(", ".join(story.paths)), EVENT_CHARS)
+        lines.insert(1, f"Several files have this name: {paths}.")
+    if story.total > len(story.events):
+        lines.append(f"{story.total - len(story.events)} more, less telling or older.")
+    return "\n".join(lines)
+
+
+def _event(event: StoryEvent) -> str:
+    marks = one_line(safe_excerpt("; ".join(notes(event))), EVENT_CHARS)
+    text = one_line(safe_excerpt(event.text), EVENT_CHARS)
+    return f"{event.at:%Y-%m-%d}  {event.name}  {label(event)}: {text}{f' ({marks})' if marks else ''}"
 
 
 def _author(name: str) -> str:

@@ -41,6 +41,7 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
     prompts = prompts_before(core, [line.origin for line in visible_lines if line.origin])
     body = {
         "path": path,
+        "project": asked.text("project"),
         "file": name,
         "total": len(lines),
         "runs": [_run(list(run), prompts) for _, run in groupby(visible_lines, key=_author)],

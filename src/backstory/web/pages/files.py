@@ -1,27 +1,27 @@
-"""Files: which were worked on, and for one of them every session that touched it and what was decided about it."""
+"""Files: which were worked on, and for one of them its story and every session that touched it."""
 
 from __future__ import annotations
 
 import os
 
 from ...core import Core
-from ...core.ask import Inquiry
+from ...core.story.events import FileStory
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
 from ...domain.paths import names_a_file, path_in_project
 from ...domain.records import Conversation, Message, TraceHit
 from ...domain.when import iso
+from ...tools.story import story_body
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
 from .blame import file_on_disk
 from .cards import conversation_card
-from .memories import memory_card
 
 MOST_TRACES = 3_000  # the newest; older files are found by name
 MOST_FILES = 200
 MOST_SESSIONS = 100
-MOST_MENTIONS = 20
+MOST_EVENTS = 100
 TOUCHED = ("read", "written")
 
 
@@ -108,15 +108,16 @@ def file_page(core: Core, asked: PageQuery) -> View:
     ]
     body = {
         "path": path,
+        "project": asked.text("project"),
         "sessions": sessions,
         "total": len(by_session),
-        "memories": _mentions(core, path),
+        "story": story_body(_story(core, path, asked.text("project"))),
         "can_blame": core.caller.is_local and os.path.isfile(file_on_disk(core, path)),
     }
     return View("file.html", body, path)
 
 
-def _mentions(core: Core, path: str) -> list[Json]:
-    """Memories that speak of it."""
-    ranking = core.ask.find(Inquiry(file=path, where=Filter(kinds=(Kind.MEMORY,))))
-    return [memory_card(each.memory) for each in core.ask.memories(ranking, MOST_MENTIONS)]
+def _story(core: Core, path: str, project: str) -> FileStory:
+    """Of the file at this path from the root of a project; without a project, of every file whose path ends so."""
+    projects = (project,) if project else ()
+    return core.stories.of(path, projects, limit=MOST_EVENTS, is_from_root=bool(project))
