@@ -517,3 +517,13 @@ def test_what_held_earlier_can_be_asked_for(core: Core) -> None:
     keep(core, "c:2", "We use Redis as the queue for orders.", "Noted.", days_ago=1)
     then = core.state.of("/p", until=DAWN - timedelta(days=2)).holding(Kind.DECISION)
     assert [each.text for each in then] == ["We use Kafka as the queue for orders."]
+
+
+def test_what_was_dismissed_supersedes_nothing_and_does_not_come_back_in_other_words(core: Core) -> None:
+    keep(core, "c:1", "We use Kafka as the queue for orders.", "Noted.", days_ago=3)
+    keep(core, "c:2", "We use Redis as the queue for orders.", "Noted.", days_ago=2)
+    keep(core, "c:3", "We use Redis as the queue for orders.", "Noted.", days_ago=1)
+    _, reversal = (each for each in core.state.of("/p").statements if each.kind is Kind.DECISION)
+    core.state.dismiss(reversal.id)
+    (decision,) = core.state.of("/p").holding(Kind.DECISION)
+    assert decision.text == "We use Kafka as the queue for orders."

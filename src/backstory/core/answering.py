@@ -26,6 +26,8 @@ MAX_PROJECTS = 2
 """Whose state is worked out for one question: those of the best hits."""
 SHARED_WORDS = 2
 """Content words of the question that a statement must have; all of them, if the question has fewer."""
+REPEATED_IN = 2
+"""Found conversations that state the same: then one of the words is enough, for "which database" is not in "PostgreSQL"."""
 
 
 class AnsweringStatement(NamedTuple):
@@ -86,12 +88,18 @@ class StatementAnswers(CorePart):
 
     def _originals(self, inquiry: Inquiry, hits: Sequence[Hit]) -> Iterator[tuple[_StatedHit, Statement]]:
         question = StatedText.of(inquiry.query)
-        stated = [each for each in self._stated(hits, inquiry.kind) if _is_asked_for(each.text, question)]
+        stated = [each for each in self._stated(hits, inquiry.kind) if _shares_words(each.text, question, 1)]
         projects = list(dict.fromkeys(each.message.project for each in stated))[:MAX_PROJECTS]
         states = {project: self._states.of(project).statements for project in projects}
-        for each in stated:
-            for statement in _chain(each, states.get(each.message.project, ())):
-                yield each, statement
+        chains = [(each, [*_chain(each, states.get(each.message.project, ()))]) for each in stated]
+        repeated: dict[str, set[str]] = {}
+        for each, chain in chains:
+            for statement in chain[:1]:
+                repeated.setdefault(statement.id, set()).add(each.message.conversation)
+        for each, chain in chains:
+            is_repeated = bool(chain) and len(repeated[chain[0].id]) >= REPEATED_IN
+            if is_repeated or _shares_words(each.text, question, SHARED_WORDS):
+                yield from ((each, statement) for statement in chain)
 
     def _stated(self, hits: Sequence[Hit], kind: str | None) -> Iterator[_StatedHit]:
         """What the found messages state, of one kind or of all that answer questions."""
@@ -115,8 +123,9 @@ def _name(statement: Statement, names: Mapping[str, str]) -> str:
     return f"{names[statement.conversation]}#{statement.place + 1}"
 
 
-def _is_asked_for(text: str, question: StatedText) -> bool:
-    needed = min(SHARED_WORDS, len(question.words))
+def _shares_words(text: str, question: StatedText, count: int) -> bool:
+    """Whether a text has so many content words of the question, or all if the question has fewer."""
+    needed = min(count, len(question.words))
     return needed > 0 and len(question.words & StatedText.of(text).words) >= needed
 
 

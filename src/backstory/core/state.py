@@ -88,10 +88,14 @@ class ProjectStates(CorePart):
             if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
             and memory.trust is not Trust.TEAM  # which never stands for what this user said
         ]
-        statements = fold(self._settled(conversations, sayings, ends), saved)
+        dismissed = self.engine.store.sayings.dismissed()
+        statements = fold(self._settled(conversations, sayings, ends), saved, dismissed)
         last_work = max((each.updated_at for each in conversations), default=None)
         statements = ended(statements, _later_words(ends), last_work)
-        statements = self._without_dismissed(with_checks_ended(statements))
+        statements = [
+            each._replace(state=StatementState.DISMISSED) if each.id in dismissed else each
+            for each in with_checks_ended(statements)
+        ]
         return ProjectState(
             conversations=self._worked(conversations, {each.conversation for each in statements}),
             statements=statements,
@@ -219,13 +223,6 @@ class ProjectStates(CorePart):
             )
             for id in ids
         }
-
-    def _without_dismissed(self, statements: Iterable[Statement]) -> list[Statement]:
-        dismissed = self.engine.store.sayings.dismissed()
-        return [
-            each._replace(state=StatementState.DISMISSED) if each.id in dismissed else each
-            for each in statements
-        ]
 
     def _memories(self, project: str, until: datetime | None) -> list[Memory]:
         page = Page(limit=MAX_MEMORIES, order=Order.UPDATED_NEWEST)

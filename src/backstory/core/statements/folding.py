@@ -6,6 +6,7 @@ A saved memory is never ended by what a message says; it may be confirmed by it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
 from ...domain.records import Memory
@@ -33,13 +34,25 @@ class _Standing:
     def is_dropped(self) -> bool:
         return self.statement is not None and self.statement.kind is StatementKind.DROPPED
 
+    @property
+    def id(self) -> str:
+        return self.statement.id if self.statement else ""
+
+    @property
+    def is_in_force(self) -> bool:
+        return self.statement is None or self.statement.state is StatementState.IN_FORCE
+
     def end(self, state: StatementState, by: Statement) -> None:
         assert self.statement is not None
         self.statement = self.statement._replace(state=state, superseded_by=by.id)
 
 
-def fold(statements: Iterable[Statement], memories: Sequence[Memory]) -> list[Statement]:
-    """Statements of one project with their state after all of them; those that only repeat an earlier one are left out."""
+def fold(
+    statements: Iterable[Statement], memories: Sequence[Memory], dismissed: AbstractSet[str] = frozenset()
+) -> list[Statement]:
+    """Statements of one project with their state after all of them; those that only repeat an earlier one are left out.
+
+    What a person dismissed supersedes nothing. What repeats it is left out too, or it would come back in other words."""
     folded: list[Statement] = []
     standing: dict[str, list[_Standing]] = {}
     for memory in memories:
@@ -47,7 +60,7 @@ def fold(statements: Iterable[Statement], memories: Sequence[Memory]) -> list[St
     for statement in sorted(statements, key=lambda each: each.at):
         if statement.kind not in COMPARED_KINDS or statement.state is not StatementState.IN_FORCE:
             folded.append(statement)
-        elif not recites_memory(statement.text) and not _repeats(statement, standing):
+        elif not recites_memory(statement.text) and not _repeats(statement, standing, dismissed):
             _index(standing, _Standing(statement, statement.text))
     compared = {id(each): each for group in standing.values() for each in group if each.statement}
     folded += [each.statement for each in compared.values() if each.statement]
@@ -61,25 +74,35 @@ def _index(standing: dict[str, list[_Standing]], new: _Standing) -> None:
         standing.setdefault(word, []).append(new)
 
 
-def _repeats(statement: Statement, standing: Mapping[str, list[_Standing]]) -> bool:
+def _repeats(
+    statement: Statement, standing: Mapping[str, list[_Standing]], dismissed: AbstractSet[str]
+) -> bool:
     """Whether it confirms an earlier one; those that it reverses are superseded on the way."""
     stated = StatedText.of(statement.text)
-    earlier = {id(each): each for word in stated.words for each in standing.get(word, ())}
-    is_confirmation = False
-    for each in earlier.values():
-        if each.statement is not None and each.statement.state is not StatementState.IN_FORCE:
+    earlier = {id(each): each for word in stated.words for each in standing.get(word, ()) if each.is_in_force}
+    relations = [(each, relation(stated, each.stated)) for each in earlier.values()]
+    confirmed = [
+        each
+        for each, kind in relations
+        if kind is StatementRelation.CONFIRMS
+        # to give something up does not confirm it
+        and (statement.kind is StatementKind.DROPPED) == each.is_dropped
+    ]
+    is_dismissed = not dismissed.isdisjoint({statement.id, *(each.id for each in confirmed)})
+    for each, kind in relations if not is_dismissed else ():
+        if each.statement is None or each in confirmed:
             continue
-        kind = relation(stated, each.stated)
-        is_other_kind = (statement.kind is StatementKind.DROPPED) != each.is_dropped
-        if kind is StatementRelation.SUPERSEDES and each.statement is not None:
+        if kind is StatementRelation.SUPERSEDES:
             each.end(StatementState.SUPERSEDED, statement)
-        elif is_other_kind:  # to give something up does not confirm it
-            if not each.is_dropped and each.statement and is_same_subject(stated, each.stated):
-                each.end(StatementState.DROPPED, statement)
-        elif kind is StatementRelation.CONFIRMS:
-            is_confirmation = True
-            _confirm(each, statement)
-    return is_confirmation
+        elif (
+            statement.kind is StatementKind.DROPPED
+            and not each.is_dropped
+            and is_same_subject(stated, each.stated)
+        ):
+            each.end(StatementState.DROPPED, statement)
+    for each in confirmed:
+        _confirm(each, statement)
+    return bool(confirmed)
 
 
 def _confirm(each: _Standing, by: Statement) -> None:

@@ -38,10 +38,11 @@ _DECIDING = frozenset(
             "decide", "decided", "decision", "agree", "agreed", "settle", "settled", "choose", "chose", "chosen", "pick", "picked", "use", "using", "keep",
             "going", "let", "lets", "make", "also", "instead", "rather", "just", "only", "say", "saying", "need", "want", "should", "prefer", "please", "actually",
             "remember", "changed", "mind", "bit", "about", "try", "don", "dont", "didn", "because", "since", "yes", "okay", "now", "new",
+            "one", "ones",
         ),
     )
 )  # fmt: skip
-"""Words of choosing: they say that something is decided and not what."""
+"""Words of choosing and counting: they say that something is decided and not what."""
 
 
 class StatementRelation(StrEnum):
