@@ -48,6 +48,8 @@ def test_statements_are_listed_by_kind_with_where_they_were_said(tmp_path: Path)
     every = json.loads(typed("statements", "--all", "--json", home=tmp_path / "ours", **settings).stdout)
     states = {each["text"].split()[2]: (each["state"], each["superseded_by"]) for each in every["statements"]}
     assert states == {"Redis": ("in_force", None), "Kafka": ("superseded", held["id"])}
+    listed = typed("statements", "--all", home=tmp_path / "ours", **settings).stdout
+    assert "aaaa1111#1 2026-03-01 (superseded by aaaa1111#3) We use Kafka" in listed
     shown = typed(
         "statements", "--kind", "decision", "--format", "md", home=tmp_path / "ours", **settings
     ).stdout

@@ -299,6 +299,23 @@ def test_a_conversation_that_goes_on_leaves_no_former_end_behind(core: Core) -> 
     assert more == [("question", "Should I push the parser branch?")]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "is_open"),
+    [
+        ("Remind me: which queue did we choose?", False),
+        ("Why does the parser skip blank lines?", False),
+        ("Can you add a queue to the parser?", True),
+        ("Add a queue to the parser.", True),
+    ],
+)
+def test_a_session_that_only_asks_waits_for_nothing(core: Core, prompt: str, is_open: bool) -> None:
+    answer = "Nothing in the parser answers that. Should I look at the older parser branches?"
+    assert bool(left_open(core, ("user", prompt), ("assistant", answer))) is is_open
+    core.engine.store.conversations.delete(["c:1"])
+    worked = left_open(core, ("user", prompt), EDIT, ("assistant", answer))
+    assert ("question", "Should I look at the older parser branches?") in worked
+
+
 def test_probes_do_not_push_out_what_an_earlier_session_left_open(core: Core) -> None:
     left_open(core, ("user", "Hi."), ("assistant", "Hello."), ("user", "Now fix the parser."))
     for number in range(10):
@@ -527,3 +544,11 @@ def test_what_was_dismissed_supersedes_nothing_and_does_not_come_back_in_other_w
     core.state.dismiss(reversal.id)
     (decision,) = core.state.of("/p").holding(Kind.DECISION)
     assert decision.text == "We use Kafka as the queue for orders."
+
+
+def test_what_an_assistant_tells_its_app_is_no_ending(core: Core) -> None:
+    closing = (
+        'The guide is in the repository now.\n\n::git-push{cwd="/p" branch="guide"}\n::git-commit{cwd="/p"}'
+    )
+    left = left_open(core, ("user", "Add a guide."), EDIT, ("assistant", closing))
+    assert [text for _, text in left] == ["The guide is in the repository now."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 from ..app import open_core
@@ -56,7 +56,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if left:
         files[left[0].id] = left[1]
     body = {"project": project, "statements": [_body(each, files[each.id]) for each in listed]}
-    return Report(body, _markdown(listed, names) if options.format == MARKDOWN else _blocks(listed, names))
+    superseding = {each.superseded_by for each in listed}
+    later = {each.id: _name(each, names) for each in statements if each.id in superseding}
+    write = _markdown if options.format == MARKDOWN else _blocks
+    return Report(body, write(listed, later, names))
 
 
 def project_of(core: Core, name: str | None) -> str:
@@ -90,7 +93,9 @@ def _body(each: Statement, files: Sequence[str]) -> Json:
     }
 
 
-def _blocks(statements: Sequence[Statement], names: ConversationNames) -> list[Block]:
+def _blocks(
+    statements: Sequence[Statement], later: Mapping[str, str], names: ConversationNames
+) -> list[Block]:
     if not statements:
         return [
             "Nothing is stated there. `backstory sync` reads new conversations; --all shows what no longer holds."
@@ -102,27 +107,33 @@ def _blocks(statements: Sequence[Statement], names: ConversationNames) -> list[B
             continue
         blocks += [""] if blocks else []
         blocks.append(Paragraph([Span(kind.value.replace("_", " ").capitalize(), Style.HEADING)]))
-        blocks += [_line(each, names) for each in chosen]
+        blocks += [_line(each, later, names) for each in chosen]
     return blocks
 
 
-def _line(each: Statement, names: ConversationNames) -> Paragraph:
-    source = Span(f"{names.short(each.conversation)}#{each.place + 1}", Style.ID)
-    about = Span(f"{each.at:%Y-%m-%d}{_marks(each)}", Style.QUIET)
+def _line(each: Statement, later: Mapping[str, str], names: ConversationNames) -> Paragraph:
+    source = Span(_name(each, names), Style.ID)
+    about = Span(f"{each.at:%Y-%m-%d}{_marks(each, later)}", Style.QUIET)
     return Paragraph(
         [source, " ", about, " ", terminal_line(safe_excerpt(each.text), MAX_TEXT_CHARS)], indent=2
     )
 
 
-def _marks(each: Statement) -> str:
-    state = "" if each.holds else f" ({each.state.value})"
+def _name(each: Statement, names: ConversationNames) -> str:
+    return f"{names.short(each.conversation)}#{each.place + 1}"
+
+
+def _marks(each: Statement, later: Mapping[str, str]) -> str:
+    """`later` has, by id, the names of statements that superseded others."""
+    by = f" by {later[each.superseded_by]}" if each.superseded_by in later else ""
+    state = "" if each.holds else f" ({each.state.value}{by})"
     return f"{state} (said {each.confirmations + 1} times)" if each.confirmations else state
 
 
-def _markdown(statements: Sequence[Statement], names: ConversationNames) -> str:
+def _markdown(statements: Sequence[Statement], later: Mapping[str, str], names: ConversationNames) -> str:
     lines = [
-        f"- {each.at:%Y-%m-%d} **{each.kind.value}**{_marks(each)}: {safe_excerpt(each.text)}"
-        f" ({names.short(each.conversation)}#{each.place + 1})"
+        f"- {each.at:%Y-%m-%d} **{each.kind.value}**{_marks(each, later)}: {safe_excerpt(each.text)}"
+        f" ({_name(each, names)})"
         for each in statements
     ]
     return "\n".join(("# Decision log", "", *(lines or ["Nothing is stated there."])))

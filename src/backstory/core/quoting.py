@@ -10,7 +10,9 @@ from ..domain.neutral import neutral
 from ..domain.provenance import MAX_CHARS
 
 _FENCED = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP = lazy_pattern(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`", re.MULTILINE)
+_MARKUP = lazy_pattern(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`|\\$", re.MULTILINE)
+_DIRECTIVE = lazy_pattern(r"::[a-z][\w-]{0,40}\{[^{}\n]{0,1000}\}")
+"""What an assistant tells the app that shows its words, as in `::git-push{branch="main"}`."""
 _END = lazy_pattern(r"\s(?:(?<=[.!?].)\s*|(?<=\n)\n*)", re.DOTALL)
 """Blanks after the sign that ends a sentence, or newlines. A blank comes first, since the search for one is fast."""
 _LINK = lazy_pattern(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")
@@ -23,6 +25,7 @@ def plain(text: str) -> str:
     # most texts have neither, and to look for a sign takes a small part of the time
     text = _FENCED.sub("\n", text) if "```" in text else text
     text = _TAG.sub(" ", text) if "<" in text else text
+    text = _DIRECTIVE.sub("", text) if "::" in text else text
     text = _LINK.sub(r"\1", text) if "](" in text else text
     return _MARKUP.sub("", text)
 

@@ -38,6 +38,8 @@ _INTERROGATIVE = lazy_pattern(
     re.IGNORECASE,
 )
 """How a question begins that wants an answer; others only wonder."""
+_REQUESTS = lazy_pattern(r"\b(?:can|could|would|will) (?:you|we)\b", re.IGNORECASE)
+"""Work that is asked for in the form of a question."""
 _INTRODUCES = lazy_pattern(r":\W*$")
 _COMMAND = lazy_pattern(r"\s*[/!]\w")
 _NEXT = lazy_pattern(
@@ -171,7 +173,7 @@ def is_spoken(message: Message) -> bool:
 
 def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
     """What the end of a conversation leaves open, each with its message."""
-    if not end.spoken:
+    if not end.spoken or _only_asks(end):
         return
     last = end.spoken[-1]
     if last.role == USER:
@@ -186,6 +188,20 @@ def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
         return
     for saying in _closing(last, end):
         yield last, saying
+
+
+def _only_asks(end: ConversationEnd) -> bool:
+    """Whether a conversation is one question and its answer, without any work: what the assistant offers in return waits
+    for nobody."""
+    if len(end.spoken) != 2 or end.has_files or end.is_cut_off:
+        return False
+    question, answer = end.spoken
+    prompt = own_text(question.text, USER)
+    return (
+        (question.role, answer.role) == (USER, ASSISTANT)
+        and is_question(prompt)
+        and _REQUESTS.search(prompt) is None
+    )
 
 
 def _is_farewell(request: str) -> bool:
