@@ -11,9 +11,9 @@ import pytest
 
 from backstory.core import Caller, Core
 from backstory.core.brief.files import opening_brief
-from backstory.core.story.events import StoryKind
 from backstory.core.sync import Sync
 from backstory.domain.neutral import neutral
+from backstory.domain.story import StoryKind
 from backstory.readers import Places, Role, Turn, load_readers
 from backstory.readers.formats.titles import title_of
 from backstory.server.offer import instructions

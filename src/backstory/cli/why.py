@@ -11,9 +11,9 @@ from itertools import groupby
 from ..app import open_core
 from ..core import Core
 from ..core.projects.related import EVERY_PROJECT
-from ..core.story.events import FileStory, StoryEvent, label, notes
 from ..core.team import refresh_trusted
 from ..domain.lines import counted
+from ..domain.story import FileStory, StoryEvent, label, notes
 from ..settings import Settings
 from ..tools.story import story_body
 from .narrowing import add_limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..core.story.events import EventReference, FileStory, StoryEvent, label, notes
+from ..domain.story import EventReference, FileStory, StoryEvent, label, notes
 from ..domain.when import iso
 
 Json = dict[str, Any]

@@ -15,6 +15,7 @@ from ...domain.lines import one_line
 from ...domain.neutral import neutral
 from ...domain.paths import path_in_project, path_parts
 from ...domain.records import Conversation, TraceHit
+from ...domain.story import FileStory, StoryEvent, StoryKind, in_order
 from ...search.families import family_heads
 from ...search.file_mentions import mentions
 from ..browsing import Browsing
@@ -25,7 +26,6 @@ from ..quoting import plain
 from ..search.running import running_conversations
 from ..state import ProjectStates
 from .commits import published
-from .events import FileStory, StoryEvent, StoryKind, in_order
 from .failures import command_name, failures_in, outcome_of
 from .file import StoryFile, path_in_checkout, story_file
 from .requests import FileWrite, Requests, UserRequest, writes_of

@@ -11,13 +11,13 @@ from ...domain.neutral import neutral
 from ...domain.paths import PathMatch, match_path
 from ...domain.records import Entry, Memory, Trust
 from ...domain.shared_notes import SURFACE, matches_path, source_of
+from ...domain.story import EventReference, StoryEvent, StoryKind
 from ...search.file_mentions import mentions
 from ..authors import author_names
 from ..names import short_memory_id
 from ..part import CorePart
 from ..search.superseding import later_decisions
 from ..tasks import is_open_task
-from .events import EventReference, StoryEvent, StoryKind
 from .file import StoryFile
 
 

@@ -8,9 +8,9 @@ from ...domain.lazy import lazy_pattern
 from ...domain.neutral import neutral
 from ...domain.records import Conversation, Trust
 from ...domain.statements import Speaker, Statement, StatementKind, StatementState
+from ...domain.story import EventReference, StoryEvent, StoryKind
 from ...store import Store
 from ..statements.commands import QUIET_COMMIT
-from .events import EventReference, StoryEvent, StoryKind
 from .file import StoryFile
 from .requests import Requests, UserRequest
 

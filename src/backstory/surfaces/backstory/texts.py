@@ -16,12 +16,12 @@ from ...core.pages import ConversationPage, PagedMessage, TextPage, pieces
 from ...core.proposals import SpaceProposal
 from ...core.quoting import plain
 from ...core.remembering import RememberResult
-from ...core.story.events import FileStory, StoryEvent, label, notes
 from ...domain.kinds import kind_of
 from ...domain.lines import one_line
 from ...domain.provenance import Provenance
 from ...domain.records import Memory, Message, Trust
 from ...domain.runs import Fix
+from ...domain.story import FileStory, StoryEvent, label, notes
 from ...domain.tokens import count_tokens
 from ...tools.origin import safe_excerpt, safe_text
 

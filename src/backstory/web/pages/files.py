@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from ...core import Core
-from ...core.story.events import FileStory
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
 from ...domain.paths import names_a_file, path_in_project
 from ...domain.records import Conversation, Message, TraceHit
+from ...domain.story import FileStory
 from ...domain.when import iso
 from ...tools.story import story_body
 from ..figures import figure

@@ -1,4 +1,4 @@
-"""What a story is made of: events in the order of time, each with what opens it."""
+"""The story of a file: events in the order of time, each with a name that opens it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from ...domain.records import Trust
+from .records import Trust
 
 
 class StoryKind(StrEnum):
@@ -42,28 +42,28 @@ class StoryEvent(NamedTuple):
     kind: StoryKind
     text: str
     name: str
-    """What `backstory show` opens: a message, a conversation or a memory."""
+    """The id that `backstory show` opens: of a message, a conversation or a memory."""
     conversation: str = ""
     number: int = 0
-    """Of the message in its conversation, from 1; 0 for a memory."""
+    """Number of the message in its conversation, from 1; 0 for a memory."""
     memory: str = ""
     reason: str = ""
-    """Why, where it was said elsewhere than in the text."""
+    """The reason, where it was given elsewhere than in the text."""
     state: str = ""
-    """Of a statement or a memory: `in_force`, `superseded` and so on."""
+    """State of a statement or a memory: `in_force`, `superseded` and so on."""
     superseded_by: EventReference | None = None
     supersedes: tuple[EventReference, ...] = ()
     confirmations: int = 0
-    """How often it was said again in other conversations."""
+    """Number of other conversations that repeat it."""
     answers: str = ""
-    """Of a request too short to say what it asks for: how the message ended that it answers."""
+    """The end of the message before a request that is too short to say what it asks for."""
     edits: int = 0
-    """How often a request changed the file."""
+    """Number of edits of the file that a request led to."""
     outcome: str = ""
-    """Of a failure: what made the command pass."""
+    """The change or command after which a failed command passed."""
     trust: Trust = Trust.OWN
     author: str = ""
-    """Of a memory that the team shares."""
+    """Author of a memory that the team shares."""
 
 
 class FileStory(NamedTuple):
@@ -73,7 +73,7 @@ class FileStory(NamedTuple):
     events: Sequence[StoryEvent]
     """In the order of time."""
     total: int
-    """Of the events, also those that a limit left out."""
+    """Number of events, including those that a limit left out."""
     readers: Sequence[str]
     """Names of conversations that read the file and did nothing more with it, the last first."""
 
@@ -98,12 +98,12 @@ _LABELS = {
 
 
 def label(event: StoryEvent) -> str:
-    """What happened, in a word or two."""
+    """The kind of an event, in a word or two."""
     return f"saved {event.kind.value}" if event.memory else _LABELS[event.kind]
 
 
 def notes(event: StoryEvent) -> list[str]:
-    """What is to be said of an event besides its text, in a few words each."""
+    """Remarks on an event besides its text, in a few words each."""
     marks = [f'to "{event.answers}"'] if event.answers else []
     if event.reason and event.reason not in event.text:
         marks.append(event.reason)
