@@ -467,6 +467,7 @@ def test_entries_are_counted_by_the_hour_they_were_made_in(store: Store) -> None
         (Filter(repository_of="/p", created_after=DAWN + timedelta(hours=1)), [(hour + 3, 2)]),
     ):
         assert store.entries.tally_hours(where) == counts
+        assert store.entries.count(where) == sum(count for _, count in counts)
 
 
 def test_a_message_is_found_by_its_id_and_memories_by_the_beginning_of_theirs(store: Store) -> None:

@@ -47,22 +47,32 @@ class EntryRoom:
 
     def count(self, where: Filter) -> int:
         """How many entries match."""
-        condition, values = where_clause(where)
-        return int(self._database.value(f"SELECT count(*) FROM entry e WHERE {condition}", values))
+        unhidden, bounds = _without_hiding(where)
+        source, condition, values = self._hidden(where)
+        count = self._database.value(f"SELECT count(*) FROM entry e WHERE {unhidden}", bounds)
+        return int(count) - int(
+            self._database.value(f"SELECT count(*) FROM {source} WHERE {condition}", values)
+        )
 
     def tally_hours(self, where: Filter) -> list[tuple[int, int]]:
         """How many entries that match were made in each hour since 1970 in which one was, in the order of time."""
-        # what may be hidden is little and has indexes of its own: looked at apart, so that no other row is read
-        unhidden, bounds = where_clause(where._replace(public_or_in=None, repository_of=None))
-        visible, values = where_clause(where)
+        unhidden, bounds = _without_hiding(where)
+        source, condition, values = self._hidden(where)
         hours = "SELECT e.created_at / 3600000 AS hour, count(*) FROM {} WHERE {} GROUP BY hour"
         counts = self._database.pairs(hours.format("entry e", unhidden), bounds)
-        apart = f"SELECT n FROM entry WHERE private = 1 UNION SELECT n FROM entry WHERE {CONFINED}"
-        source, numbers = self._database.chosen_entries(self._database.values(apart))
-        hidden = hours.format(source, f"{unhidden} AND ({visible}) IS NOT TRUE")
-        for hour, count in self._database.rows(hidden, [numbers, *bounds, *values]):
+        for hour, count in self._database.rows(hours.format(source, condition), values):
             counts[hour] -= count
         return [(hour, count) for hour, count in sorted(counts.items()) if count]
+
+    def _hidden(self, where: Filter) -> tuple[str, str, list[Any]]:
+        """Entries that match but for what hides them: a source, a condition and its values.
+
+        They are few and have indexes of their own. Counted apart, no other row has to be read."""
+        apart = f"SELECT n FROM entry WHERE private = 1 UNION SELECT n FROM entry WHERE {CONFINED}"
+        source, numbers = self._database.chosen_entries(self._database.values(apart))
+        unhidden, bounds = _without_hiding(where)
+        visible, values = where_clause(where)
+        return source, f"{unhidden} AND ({visible}) IS NOT TRUE", [numbers, *bounds, *values]
 
     def size_hint(self) -> int:
         """About how many entries there are; never less, cheap to ask."""
@@ -225,3 +235,8 @@ def _message_row(m: Message) -> list[Any]:
         m.id, Kind.MESSAGE.value, m.text, heading(m), m.conversation, m.seq, m.role, m.speaker, m.project,
         m.surface, 0, at, at, "", m.trust.value, None, None, None, None, None, None,
     ]  # fmt: skip
+
+
+def _without_hiding(where: Filter) -> tuple[str, list[Any]]:
+    """The condition on an entry, whoever may see it."""
+    return where_clause(where._replace(public_or_in=None, repository_of=None))

@@ -22,21 +22,30 @@ MAX_STATED_CHARS = 600
 
 def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
     """By the id of a superseded entry, the latest of the entries that supersedes it."""
-    every = list(entries)
+    groups: dict[tuple[str, bool, bool], list[Entry]] = {}
+    for entry in entries:
+        # where a team and this user disagree, both are shown
+        key = (entry.project, isinstance(entry, Memory), entry.trust is Trust.TEAM)
+        groups.setdefault(key, []).append(entry)
+    comparable = [group for group in groups.values() if len(group) > 1]
     messages = store.sayings.by_message(
-        [each.id for each in every if not isinstance(each, Memory)], COMPARED_KINDS
+        [each.id for group in comparable for each in group if not isinstance(each, Memory)], COMPARED_KINDS
     )
-    stated = [(each, [StatedText.of(text) for text in _texts(each, messages)]) for each in every]
+    later: dict[str, Entry] = {}
+    for group in comparable:
+        later |= _later_in(group, messages)
+    return later
+
+
+def _later_in(group: Sequence[Entry], messages: Mapping[str, list[str]]) -> dict[str, Entry]:
+    """Of entries of one project and one kind, by the id of a superseded one, the latest that supersedes it."""
+    stated = [(each, [StatedText.of(text) for text in _texts(each, messages)]) for each in group]
     later: dict[str, Entry] = {}
     for entry, texts in stated:
         newer = [
             other
             for other, others in stated
-            if other.project == entry.project
-            and isinstance(other, Memory) == isinstance(entry, Memory)
-            # where a team and this user disagree, both are shown
-            and (other.trust is Trust.TEAM) == (entry.trust is Trust.TEAM)
-            and _at(other) > _at(entry)
+            if _at(other) > _at(entry)
             and texts
             and all(
                 any(relation(new, old) is StatementRelation.SUPERSEDES for new in others) for old in texts
@@ -72,7 +81,7 @@ def latest_first(hits: Sequence[Hit], later: Mapping[int, int]) -> list[Hit]:
     return list(ordered.values())
 
 
-def _texts(entry: Entry, messages: dict[str, list[str]]) -> list[str]:
+def _texts(entry: Entry, messages: Mapping[str, list[str]]) -> list[str]:
     if isinstance(entry, Memory):
         return [entry.text] if len(entry.text) <= MAX_STATED_CHARS else []
     return messages.get(entry.id, [])
