@@ -14,6 +14,7 @@ import pytest
 from backstory.cli import search as command
 from backstory.core.ask import Inquiry
 from backstory.core.brief.files import GIVEN, BriefFiles
+from backstory.core.statements.deriving import derive_next
 from backstory.domain.filters import ConversationFilter
 from backstory.domain.kinds import MemoryKind
 from backstory.domain.records import Injection, Trace
@@ -452,6 +453,44 @@ def test_one_number_of_conversations_and_messages_everywhere(own_pages: Pages) -
     assert lengths[MAIN] == own_pages.json(f"/conversation/{MAIN}")["conversation"]["messages"] == 5
     of_subagent = own_pages.json(f"/conversation/{SUBAGENT}")["conversation"]["messages"]
     assert health["messages"] == stats["messages"] == census.messages == sum(lengths.values()) + of_subagent
+
+
+def test_one_number_of_projects_everywhere(own_pages: Pages) -> None:
+    before = own_pages.core.engine.store.census().projects
+    talks = [
+        make_conversation("codex:nowhere", project=""),
+        make_conversation("codex:helper", project="/tmp/worktree", kind="subagent"),
+        make_conversation("codex:elsewhere", project="/work/else"),
+    ]
+    for talk in talks:
+        messages = make_messages(talk.id, "Hello.", project=talk.project)
+        own_pages.core.engine.store.conversations.add(talk, messages, [])
+    home, stats = own_pages.json("/"), own_pages.json("/stats")["totals"]
+    assert (
+        own_pages.json("/health")["holds"]["projects"]
+        == stats["projects"]
+        == len(home["projects"]) + home["more_projects"]
+        == before + 1
+    )
+    assert own_pages.core.engine.store.census().projects == before + 1
+
+
+def test_the_timeline_of_all_projects_has_chosen_none(own_pages: Pages) -> None:
+    talk = make_conversation("codex:nowhere", project="")
+    own_pages.core.engine.store.conversations.add(talk, make_messages(talk.id, "Hi.", project=""), [])
+    assert "" not in own_pages.json("/timeline")["known_projects"]
+    assert "selected" not in own_pages.get("/timeline").text
+
+
+def test_a_rule_of_the_inbox_shows_its_last_messages_and_folds_the_others(own_pages: Pages) -> None:
+    for number in range(5):
+        talk = make_conversation(f"codex:rule{number}", project="/work/rules")
+        said = make_messages(talk.id, "Always run the slow `migrate` at night.", project="/work/rules")
+        own_pages.core.engine.store.conversations.put(talk, said)
+    while derive_next(own_pages.core.engine.store):
+        pass
+    html = own_pages.get("/inbox?project=/work/rules").text
+    assert "2 earlier messages" in html
 
 
 def test_the_next_page_of_the_timeline_keeps_what_was_chosen(own_pages: Pages) -> None:

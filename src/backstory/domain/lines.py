@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
 def one_line(text: str, longest: int) -> str:

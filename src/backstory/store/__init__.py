@@ -139,10 +139,18 @@ class Store:
             messages=self.messages.count_places(),
             conversations=sum(kinds.values()) - subagents,
             subagents=subagents,
-            projects=self.database.value("SELECT count(DISTINCT project) FROM entry"),
+            projects=self.count_projects(),
             waiting=self.database.value("SELECT count(*) FROM waiting"),
             bytes=self.database.total_bytes(),
         )
+
+    def count_projects(self) -> int:
+        """Projects of conversations and memories. A subagent may work in a folder of its own, which is no project."""
+        sql = (
+            "SELECT count(*) FROM (SELECT project FROM conversation WHERE kind <> 'subagent'"
+            " UNION SELECT project FROM entry WHERE kind = ?) AS known WHERE project <> ''"
+        )
+        return int(self.database.value(sql, [Kind.MEMORY]))
 
     def made_at(self) -> datetime:
         """When the store was new."""

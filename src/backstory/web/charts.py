@@ -67,6 +67,16 @@ def year(days: Mapping[date, int], today: date) -> Json:
     }
 
 
+def axis(most: float, *, is_whole: bool = False, most_ticks: int = 4) -> Json:
+    """An axis from zero to `most`, with at most `most_ticks` round values at equal distances."""
+    if most <= 0:
+        return {"top": 1, "ticks": []}
+    power = 10.0 ** math.floor(math.log10(most / most_ticks))
+    step = next(power * size for size in (1, 2, 5, 10) if power * size * most_ticks >= most * (1 - 1e-9))
+    step = max(step, 1) if is_whole else step
+    return {"top": most, "ticks": [step * number for number in range(1, math.floor(most / step + 1e-9) + 1)]}
+
+
 def week(cells: Mapping[tuple[int, int], int]) -> Json:
     scale = _scale(cells.values())
     rows = [

@@ -19,6 +19,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from ..core.names import short_memory_id
+from ..domain.lazy import lazy_pattern
 from ..domain.lines import counted, dollars, short_count
 from ..domain.when import utc_now
 from ..readers import load_readers
@@ -27,7 +28,21 @@ from .colour import coloured, language_of
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).with_name("static")
-HUES = 8
+HUES = 12
+_HUE_ORDER = (
+    "claude-code",
+    "codex",
+    "cursor",
+    "copilot",
+    "gemini-cli",
+    "opencode",
+    "cline",
+    "pi",
+    "qwen-code",
+    "zed",
+    "goose",
+)
+"""The assistants whose colours differ on a page; the others take what the order of readers gives them."""
 LONGEST_RENDERED = 8_000
 """Characters; a longer text is a log or a file, and is shown as it is."""
 
@@ -54,6 +69,7 @@ def templates() -> Environment:
         "duration": duration,
         "file_name": file_name,
         "hue": hue,
+        "inline": inline,
         "markdown": markdown,
         "marked": marked,
         "marked_text": marked_text,
@@ -113,7 +129,7 @@ def _titles() -> dict[str, str]:
 
 def hue(name: str) -> str:
     """The class that colours a name, the same on every page."""
-    known = list(_titles())
+    known = list(dict.fromkeys((*_HUE_ORDER, *_titles())))
     number = known.index(name) if name in known else zlib.crc32(name.encode())
     return f"hue{number % HUES}"
 
@@ -202,6 +218,20 @@ def marked(text: str, words: Sequence[str]) -> Markup:
         output += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
         end = match.end()
     return output + escape(text[end:])
+
+
+_INLINE = lazy_pattern(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
+
+
+def inline(text: str, words: Sequence[str] = ()) -> Markup:
+    """A short text with code and bold as Markdown writes them, and the words of a search marked."""
+    output, end = Markup(), 0
+    for match in _INLINE.finditer(text):
+        tag, content = ("code", match[1]) if match[1] else ("strong", match[2])
+        output += marked(text[end : match.start()], words)
+        output += Markup("<{0}>{1}</{0}>").format(Markup(tag), marked(content, words))
+        end = match.end()
+    return output + marked(text[end:], words)
 
 
 def marked_text(text: str, wanted: str) -> Markup:

@@ -26,12 +26,14 @@ class ModelUsage(CorePart):
         prices = self._prices()
         return _usage(self.engine.store.usage.sums_of(conversation.id, prices.tier_limits), prices)
 
-    def weeks(self, bounds: Bounds, by: str, *, count: int) -> list[Json]:
+    def weeks(
+        self, bounds: Bounds, by: str, *, count: int, sums: Sequence[UsageSum] | None = None
+    ) -> list[Json]:
         """Cost and tokens of the last weeks that have any, by assistant, model or project: one object for each week, from
         Monday, the earliest first, with the groups that it has."""
         prices = self._prices()
         weeks: dict[date, list[UsageSum]] = {}
-        for each in self._sums(bounds, prices):
+        for each in self.sums(bounds) if sums is None else sums:
             day = _date(each)
             weeks.setdefault(day - timedelta(days=day.weekday()), []).append(each)
         if not weeks:
@@ -43,11 +45,11 @@ class ModelUsage(CorePart):
             for monday in mondays
         ]
 
-    def stats(self, bounds: Bounds) -> Json:
+    def stats(self, bounds: Bounds, sums: Sequence[UsageSum] | None = None) -> Json:
         """Usage of all conversations and subagents, each model call once, and how often tools were called and failed. The times are
         those of the calls."""
         prices = self._prices()
-        sums = self._sums(bounds, prices)
+        sums = self.sums(bounds) if sums is None else sums
         return {
             "usage": _usage(sums, prices),
             "by_assistant": _groups(sums, _NAMES["assistant"], prices),
@@ -57,8 +59,9 @@ class ModelUsage(CorePart):
             "tools": [tally._asdict() for tally in self.engine.store.results.tally(self._where(bounds))],
         }
 
-    def _sums(self, bounds: Bounds, prices: Prices) -> list[UsageSum]:
-        return self.engine.store.usage.sums(self._where(bounds), prices.tier_limits)
+    def sums(self, bounds: Bounds) -> list[UsageSum]:
+        """All model calls in sums, for callers that need both `stats` and `weeks`: each takes them as `sums`."""
+        return self.engine.store.usage.sums(self._where(bounds), self._prices().tier_limits)
 
     def _where(self, bounds: Bounds) -> UsageFilter:
         chosen = ConversationFilter(projects=bounds.projects, surfaces=bounds.surfaces)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,13 +48,14 @@ class Price(NamedTuple):
     rates_above: Rates | None = None
 
 
-class Prices(NamedTuple):
+@dataclass(frozen=True)
+class Prices:
     made_on: str
     """The day of the table, as ISO 8601 has it."""
     source: str
     models: dict[str, tuple[Price, ...]]
 
-    @property
+    @functools.cached_property
     def tier_limits(self) -> tuple[int, ...]:
         """Every number of tokens above which some price changes."""
         rows = (price for prices in self.models.values() for price in prices)

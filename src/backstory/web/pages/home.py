@@ -11,7 +11,7 @@ from ...core import Core
 from ...core.browsing import HEADS
 from ...core.browsing.resumption import resume_line
 from ...domain.census import ConversationTally
-from ...domain.filters import ConversationFilter
+from ...domain.filters import Bounds, ConversationFilter
 from ...domain.lines import one_line
 from ...domain.records import Memory
 from ...domain.statements import Statement, StatementKind
@@ -22,7 +22,7 @@ from ..page_query import PageQuery
 from ..view import Json, Redirect, View
 from .cards import conversation_card, conversation_cards
 
-RECENT = 8
+RECENT = 12
 MOST_PROJECTS = 12
 MAX_STATES = 4
 """Projects whose state is shown: those of the last conversations."""
@@ -31,6 +31,7 @@ _STATE_PARTS = ("last", "waiting_for_you", "next_steps", "open_tasks", "decision
 MAX_ITEMS = 3
 """Of each kind, in the state of a project."""
 ITEM_CHARS = 200
+USAGE_DAYS = 30
 MS_OF_AN_HOUR = 3_600_000
 
 
@@ -55,9 +56,10 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
                 core.caller.visible_conversations(ConversationFilter(kinds=HEADS)), limit=RECENT
             ),
         ),
-        "projects": projects[:MOST_PROJECTS],
-        "more_projects": max(len({each.project for each in tallies}) - MOST_PROJECTS, 0),
+        "projects": [each for each in projects if each["project"]][:MOST_PROJECTS],
+        "more_projects": max(core.engine.store.count_projects() - len(named[:MOST_PROJECTS]), 0),
         "assistants": _assistants(tallies),
+        "usage": figure(core, "usage of late", lambda: _usage(core, now)),
         "year": year(past.days, now.astimezone().date()),
         "week": week(past.cells),
         "waiting": waiting(core),
@@ -65,6 +67,13 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
         "is_reading": bool(asked.text("reading")),
     }
     return View("home.html", body, "Home")
+
+
+def _usage(core: Core, now: datetime) -> Json | None:
+    """Tokens and cost of the last days, or None where there were none."""
+    stats = core.usage.stats(Bounds(since=now - timedelta(days=USAGE_DAYS)))
+    usage = stats["usage"]
+    return None if usage is None else {**usage, "days": USAGE_DAYS}
 
 
 def read_histories(core: Core, asked: PageQuery) -> Redirect:

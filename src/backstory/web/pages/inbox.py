@@ -12,6 +12,9 @@ from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, Redirect, View
 
+MAX_EVIDENCE = 3
+"""Messages that are shown below a rule; the earlier ones are folded."""
+
 
 def page(core: Core, asked: PageQuery) -> View:
     """Of one project, or of all."""
@@ -26,6 +29,7 @@ def page(core: Core, asked: PageQuery) -> View:
     body = {
         "proposals": [_card(each) for each in proposals],
         "memory_proposals": [_memory_card(each) for each in waiting],
+        "shown_evidence": MAX_EVIDENCE,
         "may_review": core.proposals.may_review,
     }
     return View("inbox.html", body, "Inbox")

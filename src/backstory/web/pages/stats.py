@@ -10,7 +10,7 @@ from ...core import Core
 from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter
 from ...domain.records import ConversationOutline
-from ..charts import Calendar, calendar, local_day
+from ..charts import Calendar, axis, calendar, local_day
 from ..figures import busy_hours, figure
 from ..page_query import PageQuery
 from ..view import Json, View
@@ -38,7 +38,7 @@ def _body(core: Core, asked: PageQuery) -> Json:
             "messages": store.messages.count_places(),
             "active_days": len(past.days),
             "active_hours": past.hours.total(),
-            "projects": len({each.project for each in outlines if each.project}),
+            "projects": store.count_projects(),
             "assistants": len(by_assistant),
             "longest_streak": _longest_streak(sorted(past.days)),
         },
@@ -75,10 +75,14 @@ def _weeks(
     for day, hours in past.hours.items():
         busy[(day - first).days // 7] += hours
     names = [*named, "other"] if any(name == "other" for _, name in counts) else named
+    most = max(sum(counts[week, name] for name in names) for week in range(WEEKS))
+    most_hours = max(busy[week] for week in range(WEEKS))
     return {
         "names": names,
-        "most": max(sum(counts[week, name] for name in names) for week in range(WEEKS)),
-        "most_hours": max(busy[week] for week in range(WEEKS)),
+        "most": most,
+        "most_hours": most_hours,
+        "axis": axis(most, is_whole=True),
+        "hours_axis": axis(most_hours, is_whole=True, most_ticks=2),
         "rows": [
             {
                 "monday": (first + timedelta(days=7 * week)).isoformat(),

@@ -29,7 +29,7 @@ def page(core: Core, asked: PageQuery) -> View:
         "total": len(events),
         "older": iso(events[-1].at) if len(events) == PAGE_EVENTS else None,
         "kinds": [str(kind) for kind in EventKind],
-        "known_projects": sorted({each.project for each in tallies} | {asked.text("project")} - {""}),
+        "known_projects": sorted({each.project for each in tallies if each.project}),
         "known_assistants": sorted({each.surface for each in tallies} | {asked.text("assistant")} - {""}),
     }
     return View("timeline.html", body, "Timeline")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core import Core
 from ...domain.filters import ConversationFilter
+from ..charts import axis
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
@@ -11,7 +12,8 @@ from ..view import Json, View
 WEEKS = 26
 MAX_COLOURS = 6
 """Groups with a colour of their own; the others are drawn as one."""
-MAX_TOOLS = 40
+MAX_GROUPS, MAX_TOOLS = 12, 20
+"""Rows that are shown; the others are folded."""
 GROUPS = ("project", "model", "assistant")
 MEASURES = ("cost", "tokens")
 
@@ -19,8 +21,11 @@ MEASURES = ("cost", "tokens")
 def page(core: Core, asked: PageQuery) -> View:
     by = asked.choice("by", GROUPS) or "project"
     bounds = asked.bounds()
-    stats = figure(core, ("usage", bounds), lambda: core.usage.stats(bounds))
-    weeks = figure(core, ("usage by week", by, bounds), lambda: core.usage.weeks(bounds, by, count=WEEKS))
+    sums = figure(core, ("usage sums", bounds), lambda: core.usage.sums(bounds))
+    stats = figure(core, ("usage", bounds), lambda: core.usage.stats(bounds, sums))
+    weeks = figure(
+        core, ("usage by week", by, bounds), lambda: core.usage.weeks(bounds, by, count=WEEKS, sums=sums)
+    )
     has_cost = stats["usage"] is not None and stats["usage"]["cost_usd"] is not None
     measure = asked.choice("measure", MEASURES) or ("cost" if has_cost else "tokens")
     body = {
@@ -31,6 +36,7 @@ def page(core: Core, asked: PageQuery) -> View:
         "measure": measure,
         "chart": _chart(weeks, measure),
         "groups": stats[f"by_{by}"],
+        "shown_groups": MAX_GROUPS,
         "shown_tools": MAX_TOOLS,
         "known_projects": core.engine.store.conversations.projects(),
         "known_assistants": sorted({each.surface for each in core.replay.tally(ConversationFilter())}),
@@ -71,4 +77,5 @@ def _chart(weeks: list[Json], measure: str) -> Json:
         "has_others": bool(rest),
         "rows": rows,
         "most": max((row["total"] for row in rows), default=0),
+        "axis": axis(max((row["total"] for row in rows), default=0)),
     }

@@ -310,7 +310,7 @@ if (savedBox) {
     if (query.size && !isKnown) {
       const save = document.createElement("button");
       save.type = "button";
-      save.textContent = "Save this filter";
+      save.textContent = results ? "Save this search" : "Save this filter";
       save.addEventListener("click", () => { write([...read(), { name: nameOf(now()), query: now().toString() }]); say("Saved in this browser"); });
       chips.push(save);
     }
