@@ -42,6 +42,7 @@ def test_a_pipe_gets_records_alone(typing: Typing) -> None:
     [
         (["--assistant", "claude"], [CLAUDE]),
         (["--project", "site"], [CODEX]),
+        (["--project", "*"], [CODEX, CLAUDE]),
         (["--since", "2026-03-02"], [CODEX]),
         (["--until", "2026-03-02"], [CLAUDE]),
         (["--file", "cache.py"], [CLAUDE]),

@@ -44,6 +44,16 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory show 1af7fc5e#12", "the same, as search writes it"),
         ("backstory show 1af7fc5e --from=-5 --full", "the last five, whole"),
     ),
+    "remember": (
+        ("backstory remember we deploy on Tuesdays", "a fact about the project you are in"),
+        ("backstory remember --kind decision use PostgreSQL for jobs", "a decision"),
+        ("backstory remember - --project shop < notes.md", "the text of a file, of another project"),
+    ),
+    "export": (
+        ("backstory export 1af7fc5e", "one HTML file to share, without secrets and home directories"),
+        ("backstory export 1af7fc5e --output talk.md", "as Markdown, into this file"),
+        ("backstory export --as json --output -", "the latest of this project, printed"),
+    ),
     "stats": (
         ("backstory stats --since 30d", "tokens and costs of the last month, by assistant and by model"),
         ("backstory stats --project . --by day", "of the project you are in, day by day"),

@@ -15,6 +15,7 @@ from ..domain.runs import ErrorMatch, Fix
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt
+from .narrowing import read_projects
 from .report import Block, Hint, Json, Paragraph, Report, Span, Style, project_name, terminal_line
 
 SHOWN_LINES = 3
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",
-        help="only of this project; `.` is the one you are in (default: all, that one first)",
+        help="only of this project; `.` is the one you are in, `*` all (default: all, that one first)",
     )
 
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not text.strip():
         raise InvalidInput("There is no error to look for.", hint="Give the output of what failed, or `-`.")
     with closing(open_core(settings)) as core:
-        projects = core.browsing.projects(options.project) if options.project else None
+        projects = read_projects(options.project, core) if options.project else None
         fixes = core.failures.fixes(text, projects)
         names = core.browsing.names()
     body = {"answers": list(map(_body, fixes))}

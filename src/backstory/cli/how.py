@@ -11,6 +11,7 @@ from ..domain.lines import counted
 from ..domain.when import iso
 from ..settings import Settings
 from ..tools.origin import safe_excerpt
+from .narrowing import read_projects
 from .report import Block, Hint, Paragraph, Report, Span, Style, terminal_line
 
 COMMAND_CHARS = 300
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",
-        help="only of this project; `.` is the one you are in (default: that one, or else all)",
+        help="only of this project; `.` is the one you are in, `*` all (default: that one, or else all)",
     )
 
 
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not words.strip():
         raise InvalidInput("There is nothing to look for.", hint="Name what the command does.")
     with closing(open_core(settings)) as core:
-        projects = core.browsing.projects(options.project) if options.project else None
+        projects = read_projects(options.project, core) if options.project else None
         commands = core.failures.how(words, projects)
         names = core.browsing.names()
     body = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..core import Core
+from ..core.projects.related import EVERY_PROJECT
 from ..domain.errors import InvalidInput
 from ..domain.filters import Bounds, Kind
 from ..domain.kinds import NOTE, MemoryKind, categories_of
@@ -18,7 +19,7 @@ KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in"
+        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in, `*` all"
     )
     parser.add_argument("--assistant", metavar="NAME", help="only of this assistant, such as codex")
     parser.add_argument(
@@ -53,7 +54,7 @@ def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
 def nothing(options: argparse.Namespace, what: str, otherwise: str) -> str:
     """What a list says that is empty: by the flags, or because nothing is there."""
     narrows = ("project", "assistant", "since", "until", "kind", "file")
-    given = [f"--{name}" for name in narrows if getattr(options, name, None)]
+    given = [f"--{name}" for name in narrows if getattr(options, name, None) not in (None, "", EVERY_PROJECT)]
     if given:
         known = [*MemoryKind, *KINDS]
         is_odd = getattr(options, "kind", None) not in (None, *known)
@@ -73,10 +74,15 @@ def categories(kind: str | None) -> tuple[str, ...]:
 
 def read_bounds(options: argparse.Namespace, core: Core) -> Bounds:
     return Bounds(
-        core.browsing.projects(options.project) if options.project else (),
+        read_projects(options.project, core) if options.project else (),
         _surfaces(options.assistant) if options.assistant else (),
         *parse_bounds(options.since, options.until, core.engine.now(), prefix="--"),
     )
+
+
+def read_projects(wanted: str, core: Core) -> tuple[str, ...]:
+    """The projects that a name or a directory means; empty for all of them."""
+    return () if wanted == EVERY_PROJECT else core.browsing.projects(wanted)
 
 
 def _surfaces(name: str) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ class ConversationExport(CorePart):
             self.call.progress(number, min(limit, len(conversations)), conversation.title)
         return ExportedFiles(target, files, len(conversations))
 
+    def text(self, conversation: Conversation, form: str) -> str:
+        """One conversation with its subagents, as `json`, `md` or `txt`."""
+        return "".join(_FORMS[form](self.transcript(conversation)))
+
     def _write_new(self, folder: Path, conversation: Conversation, form: str) -> Path:
         tree, suffix = self.transcript(conversation), f".{form}"
         stem, text = file_stem(conversation), _FORMS[form](tree)

@@ -30,10 +30,14 @@ def export(core: Core, asked: PageQuery) -> Download:
     name = f"{file_stem(conversation)}.{form}".encode("ascii", "ignore").decode()
     if form == "md":
         return Download(name, "text/markdown; charset=utf-8", "".join(as_markdown(tree)))
+    return Download(name, "text/html; charset=utf-8", html_to_share(core, tree))
+
+
+def html_to_share(core: Core, tree: ConversationTree) -> str:
+    """A conversation as one HTML document without secrets and home directories."""
     body = shareable(_transcript(core, tree), core.engine.settings.redaction)
     style = (STATIC / "style.css").read_text("utf-8")
-    content = templates().get_template("export.html").render(transcript=body, style=Markup(style))
-    return Download(name, "text/html; charset=utf-8", content)
+    return templates().get_template("export.html").render(transcript=body, style=Markup(style))
 
 
 def stored_export(core: Core, asked: PageQuery) -> Download:
