@@ -60,14 +60,20 @@ def test_completion_knows_commands_flags_and_assistants(typing: Typing, shell: s
         (["sessions", "--sub"], ["--subagents"]),
         (["sessions", "--assistant", "claude-c"], ["claude-code"]),
         (["--home", "/x", "time"], ["timeline"]),
+        (["install", "claude-c"], ["claude-code"]),
+        (["resume", "--in", "gemini"], ["gemini-cli"]),
+        (["show", "1af7"], ["1af7fc5e", "1af70000"]),
+        (["export", "1af7"], ["1af7fc5e"]),
+        (["edit", "1af7"], ["1af70000"]),
     ],
 )
 def test_bash_completes(typing: Typing, words: list[str], completed: list[str]) -> None:
     script = typing.text("completion", "bash")
     line = " ".join(map(shlex.quote, ["backstory", *words]))
     asked = f"COMP_WORDS=({line}); COMP_CWORD={len(words)}; _backstory; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+    printed = """backstory() { case "$1" in sessions) echo "1af7fc5e  a talk";; list) echo "1af70000  a memory";; esac; }"""
     done = subprocess.run(
-        ["bash", "--norc", "-c", f"{script}\n{asked}"],
+        ["bash", "--norc", "-c", f"{printed}\n{script}\n{asked}"],
         encoding="utf-8",
         capture_output=True,
         timeout=PATIENCE_S,

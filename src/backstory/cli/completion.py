@@ -7,14 +7,31 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..clients.catalogue import CLIENTS
 from ..readers import reader_names
 from ..settings import Settings
 from .commands import COMMANDS, parser_of
 from .report import Report
 
 SHELLS = ("bash", "zsh", "fish")
-NAMED = ("--assistant", "--reader")
+NAMED = ("--assistant", "--reader", "--in")
 """Flags whose values are names of assistants."""
+INSTALLING = ("install", "uninstall")
+"""Commands that take names of clients."""
+_CONVERSATION_IDS = "backstory sessions --limit 40 2>/dev/null | cut -d' ' -f1"
+_MEMORY_IDS = "backstory list --limit 40 2>/dev/null | cut -d' ' -f1"
+_BOTH = f"{_CONVERSATION_IDS}; {_MEMORY_IDS}"
+ID_SOURCES = {
+    "show": _BOTH,
+    "delete": _BOTH,
+    "forget": _BOTH,
+    "edit": _MEMORY_IDS,
+    "share": _MEMORY_IDS,
+    "resume": _CONVERSATION_IDS,
+    "handoff": _CONVERSATION_IDS,
+    "export": _CONVERSATION_IDS,
+}
+"""What prints the ids that a command takes, one on a line, the latest first."""
 
 
 class Flag(NamedTuple):
@@ -61,9 +78,14 @@ def _bash(flags: Mapping[str, Sequence[Flag]]) -> Iterator[str]:
     yield "    esac"
     yield '    if [[ "$current" == -* ]]; then'
     yield '        COMPREPLY=($(compgen -W "$flags" -- "$current"))'
-    yield "    else"
-    yield '        COMPREPLY=($(compgen -f -- "$current"))'
+    yield "        return"
     yield "    fi"
+    yield '    case "$command" in'
+    yield f'        {"|".join(INSTALLING)}) COMPREPLY=($(compgen -W "{" ".join(CLIENTS)}" -- "$current")) ;;'
+    for command, ids in ID_SOURCES.items():
+        yield f'        {command}) COMPREPLY=($(compgen -W "$({ids})" -- "$current")) ;;'
+    yield '        *) COMPREPLY=($(compgen -f -- "$current")) ;;'
+    yield "    esac"
     yield "}"
     yield "complete -o filenames -F _backstory backstory"
 
@@ -78,10 +100,19 @@ def _zsh(flags: Mapping[str, Sequence[Flag]]) -> Iterator[str]:
     yield "    if (( CURRENT == 2 )); then _describe command commands; return; fi"
     yield '    case "$words[2]" in'
     for command, own in flags.items():
-        yield f"        {command}) _arguments {' '.join(map(_zsh_flag, own))} '*:file:_files' ;;"
+        yield f"        {command}) _arguments {' '.join(map(_zsh_flag, own))} {_zsh_words(command)} ;;"
     yield "    esac"
     yield "}"
     yield "compdef _backstory backstory"
+
+
+def _zsh_words(command: str) -> str:
+    """How the words that a command takes are completed."""
+    if command in INSTALLING:
+        return shlex.quote(f"*:client:({' '.join(CLIENTS)})")
+    if ids := ID_SOURCES.get(command):
+        return shlex.quote(f'*:id:{{compadd -- ${{(f)"$({ids})"}}}}')
+    return "'*:file:_files'"
 
 
 def _zsh_flag(flag: Flag) -> str:
@@ -105,6 +136,10 @@ def _fish(flags: Mapping[str, Sequence[Flag]]) -> Iterator[str]:
             words += ["-r"] if flag.takes_value else []
             words += [f"-f -a {_fish_quoted(' '.join(reader_names()))}"] if flag.name in NAMED else []
             yield " ".join([*words, f"-d {_fish_quoted(flag.meaning)}"])
+    for command in INSTALLING:
+        yield f"complete -c backstory -n '__fish_seen_subcommand_from {command}' -f -a {_fish_quoted(' '.join(CLIENTS))}"
+    for command, ids in ID_SOURCES.items():
+        yield f"complete -c backstory -n '__fish_seen_subcommand_from {command}' -f -a {_fish_quoted(f'({ids})')}"
 
 
 def _fish_quoted(text: str) -> str:
