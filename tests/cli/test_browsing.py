@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from backstory.core.browsing.chronicle import EventKind
 from backstory.domain.filters import Bounds
 from backstory.store import Store
 
-from ..doubles import make_conversation, make_memory
+from ..doubles import make_conversation, make_memory, make_messages
 from ..processes import BACKSTORY, environment
 from ..repositories import commit
 from ..typed import Typing
@@ -261,6 +262,24 @@ def test_on_a_terminal_lists_are_in_colour_and_resume_starts_the_assistant(
     assert "\x1b[33m1af7fc5e" in _on_a_terminal(home, "sessions")
     assert "\x1b[33m" not in _on_a_terminal(home | {"NO_COLOR": "1"}, "sessions")
     assert f"in {tmp_path} with --resume 1af7fc5e-" in _on_a_terminal(home, "resume", "1af7fc5e")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_answers_as_markdown_means_them_and_loses_nothing(
+    typing: Typing, filled: Store
+) -> None:
+    talk = make_conversation("codex:marked", project="/work/shop")
+    texts = ("Use `tea`, **please**.", "1. Boil\n2. Pour `tea`, **hot**", "Write <b>tea</b> and `cup`")
+    roles = ("user", "assistant", "assistant")
+    messages = [
+        each._replace(role=role) for each, role in zip(make_messages(talk.id, *texts), roles, strict=True)
+    ]
+    filled.conversations.put(talk, messages)
+    shown = _on_a_terminal(environment(typing.home, TERM="xterm-256color", NO_COLOR="1"), "show", talk.id)
+    assert "Use `tea`, **please**." in shown
+    assert "Pour tea, hot" in re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "Write <b>tea</b> and `cup`" in shown
+    assert "Pour `tea`, **hot**" in typing.text("show", talk.id)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")

@@ -63,6 +63,8 @@ class Paragraph(NamedTuple):
 
     text: Text
     indent: int = 0
+    is_markdown: bool = False
+    """Whether a terminal shows it as Markdown means it; elsewhere it stays as it is written."""
 
 
 class Verbatim(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from ..core.browsing.replay import ReplayPart
 from ..core.browsing.resumption import HandoffLinks, handoff_links, resume_line
 from ..domain.errors import NotFound
 from ..domain.kinds import kind_name
+from ..domain.lazy import lazy_pattern
 from ..domain.lines import counted
 from ..domain.origins import ORIGINS
 from ..domain.records import Conversation, Former, Memory, Message
@@ -33,6 +35,8 @@ LINES = 40
 """Of one message, unless all are asked for."""
 MOST_TRACES = 6
 _DID = {"read": "read", "written": "wrote", "command": "ran", "error": "failed:"}
+_LOST_BY_RICH = lazy_pattern(r"<[A-Za-z/!?]|!\[|^ {0,3}\[[^\]\n]+\]:", re.MULTILINE)
+"""Tags, pictures and targets of links: what rich does not show of Markdown."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,7 +187,7 @@ def _blocks(view: _Shown, middle: int | None) -> list[Block]:
         if message.role != "tool" or message.seq != last:
             blocks += ["", _caption(message, is_wanted=message.seq + 1 == middle)]
         last = message.seq
-        blocks += _did(view, message) if message.role == "tool" else [_said(message, is_full=view.is_full)]
+        blocks += _did(view, message) if message.role == "tool" else _said(message, is_full=view.is_full)
     first, last = part.places.start + 1, part.places.stop
     if last < part.end:
         blocks += [
@@ -218,11 +222,17 @@ def _caption(message: Message, *, is_wanted: bool) -> Block:
     return Paragraph([number, " ", who, Span(f" {message.created_at:%Y-%m-%d %H:%M}", Style.QUIET)])
 
 
-def _said(message: Message, *, is_full: bool) -> Block:
+def _said(message: Message, *, is_full: bool) -> list[Block]:
     lines = legible(safe_text(message.text, message.trust)).split("\n")
-    if len(lines) > LINES and not is_full:
-        lines = [*lines[:LINES], f"… {len(lines) - LINES} more lines; --full shows them"]
-    return Paragraph("\n".join(lines), indent=2)
+    visible_lines = lines if is_full else lines[:LINES]
+    text = "\n".join(visible_lines)
+    is_markdown = message.role == "assistant" and not _LOST_BY_RICH.search(text)
+    blocks: list[Block] = [Paragraph(text, indent=2, is_markdown=is_markdown)]
+    if len(lines) > len(visible_lines):
+        blocks.append(
+            Paragraph(f"… {len(lines) - len(visible_lines)} more lines; --full shows them", indent=2)
+        )
+    return blocks
 
 
 def _whole_calls(view: _Shown, message: Message) -> list[Block]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
@@ -38,11 +39,17 @@ def show(blocks: Sequence[Block]) -> None:
             output = _table(block, console.width) if _has_room(block, console.width) else _stacked(block)
             console.print(output, no_wrap=not block.wraps, overflow="fold" if block.wraps else "ellipsis")
         elif isinstance(block, Paragraph):
-            console.print(Padding(_text(block.text), (0, 0, 0, block.indent), expand=False))
+            console.print(Padding(_paragraph(block), (0, 0, 0, block.indent), expand=False))
         elif isinstance(block, Hint):
             console.print(block.text, style=Style.QUIET.value)
         else:
             console.print(block if isinstance(block, str) else _text(block.text), soft_wrap=True)
+
+
+def _paragraph(block: Paragraph) -> RichText | Markdown:
+    if block.is_markdown and isinstance(block.text, str):
+        return Markdown(block.text, code_theme="ansi_dark", hyperlinks=False)
+    return _text(block.text)
 
 
 def _has_room(table: Table, width: int) -> bool:
