@@ -57,7 +57,9 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
             ),
         ),
         "projects": [each for each in projects if each["project"]][:MOST_PROJECTS],
-        "more_projects": max(core.engine.store.count_projects() - len(named[:MOST_PROJECTS]), 0),
+        "more_projects": max(
+            figure(core, "projects", core.engine.store.count_projects) - len(named[:MOST_PROJECTS]), 0
+        ),
         "assistants": _assistants(tallies),
         "usage": figure(core, "usage of late", lambda: _usage(core, now)),
         "year": year(past.days, now.astimezone().date()),
