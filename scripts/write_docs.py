@@ -13,7 +13,7 @@ from pathlib import Path
 
 from other_packages import gemini_extension, registry_entry
 
-from backstory.cli.commands import COMMANDS, GROUPS
+from backstory.cli.commands import COMMANDS, GROUPS, MAINTENANCE
 from backstory.cli.flags import flag
 from backstory.clients.packages import marketplace
 from backstory.front import ALL, AS_BEFORE, PREPARED
@@ -196,7 +196,7 @@ def command_page(text: str) -> str:
 
 def _command_tables() -> str:
     grouped = {name for names in GROUPS.values() for name in names}
-    groups = {**GROUPS, "Maintenance": tuple(name for name in COMMANDS if name not in grouped)}
+    groups = {**GROUPS, MAINTENANCE: tuple(name for name in COMMANDS if name not in grouped)}
     sections = []
     for title, names in groups.items():
         rows = [f"| `backstory {name}` | {COMMANDS[name]} |" for name in names]

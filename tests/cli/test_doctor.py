@@ -138,13 +138,15 @@ def test_every_client_is_listed_with_its_entry_and_whether_it_answers(tmp_path: 
     cline.write_text(cline.read_text().replace('"serve"', '"no-such-command"'))
     (person / ".kiro" / "settings").mkdir()
     (person / ".kiro" / "settings" / "mcp.json").write_text("{,}")
-    code, checks = examine(home, **variables)
+    code, checks = examine(home, "--project", str(person), **variables)
     assert code == 1
     states = {name: checks[name]["state"] for name in ("cursor", "continue", "cline", "codex", "kiro")}
     assert states == {"cursor": "ok", "continue": "ok", "cline": "fail", "codex": "warn", "kiro": "warn"}
-    assert "mcp.json has it" not in checks["kiro"]["message"]
+    assert "Installed in" not in checks["kiro"]["message"]
     assert "line 1, column 2" in checks["kiro"]["message"]
     assert "does not answer" in checks["cline"]["message"]
     assert "hooks are not trusted" in checks["codex"]["message"]
     assert checks["cursor"]["message"].endswith("hooks: in place")
+    # the home is the project here, and its file is named once
+    assert checks["cursor"]["message"].count("mcp.json") == 1
     assert "zed" in checks["clients"]["message"]

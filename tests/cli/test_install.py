@@ -60,6 +60,34 @@ def test_whoever_does_not_agree_gets_nothing(person: Path, answer: bytes) -> Non
     assert list((person / ".cursor").iterdir()) == []
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_nobody_is_asked_about_memory_files_that_would_stay_empty(tmp_path: Path) -> None:
+    home = tmp_path / "ann"
+    (home / ".claude").mkdir(parents=True)
+    controller, terminal = os.openpty()
+    os.write(controller, b"y\nn\ny\n")  # install, do not allow the reading tools, read the histories
+    done = subprocess.run(
+        [*BACKSTORY, "install"],
+        env=environment(home / "data", HOME=str(home), PATH=""),
+        stdin=terminal,
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE_S,
+    )
+    os.close(terminal)
+    shown = os.read(controller, 16384).decode()
+    os.close(controller)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "No conversations of your assistants were found." in shown
+    assert "memory files" not in shown
+
+
+def test_a_machine_without_assistants_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    done = typed("install", home=tmp_path / "data", HOME=str(tmp_path / "ann"), PATH="")
+    assert "No supported assistant was found on this machine." in done.stdout
+
+
 def test_a_dry_run_without_a_name_shows_what_all_that_are_here_would_get(person: Path) -> None:
     steps = answer(person, "install", "--dry-run", "--no-hooks", code=1)["steps"]
     assert [(step["client"], step["action"]) for step in steps] == [("cursor", "added"), ("zed", "failed")]
@@ -164,14 +192,14 @@ def test_yes_reads_the_histories_and_says_what_there_is_to_ask(claude: Path) -> 
     before = settings.read_bytes()
     done = typed("install", "claude-code", "--yes", home=claude / "data", **variables)
     assert done.returncode == 0, done.stderr
-    assert "1 conversation of 1 assistant, 1 project." in done.stdout
+    assert "Read 1 conversation of 1 assistant in 1 project." in done.stdout
     assert 'ask your assistant "Where did we leave off in shop?"' in done.stdout
     assert "deletes transcripts after 12 days (cleanupPeriodDays" in done.stdout
     assert json.loads(settings.read_text())["permissions"]["allow"] == [
         f"mcp__backstory__{tool}" for tool in ("recall", "open", "brief", "sessions")
     ]
     again = typed("install", "claude-code", home=claude / "data", **variables)
-    assert "Nothing was changed: Backstory is installed already." in again.stdout
+    assert "Nothing was changed: Backstory is already installed." in again.stdout
     assert "unchanged" in again.stdout
     assert "updated" not in again.stdout
     typed("uninstall", "claude-code", home=claude / "data", **variables)

@@ -80,7 +80,7 @@ def test_sync_reads_and_says_what(user: Path) -> None:
 
 def test_sync_speaks_to_people(user: Path) -> None:
     done = typed("sync", home=user.parent / "ours", **environment(user))
-    assert "Claude Code  4 turns of 2 conversations read from 2 files; 2 secrets redacted" in done.stdout
+    assert "Claude Code  2 conversations read from 2 files; 2 secrets redacted" in done.stdout
     done = typed("sync", home=user.parent / "ours", **environment(user))
     assert done.stdout.strip() == "Claude Code  nothing new in 2 files"
     done = typed("sync", "--reader", "nobody", home=user.parent / "ours", **environment(user))
@@ -89,15 +89,47 @@ def test_sync_speaks_to_people(user: Path) -> None:
 
 def test_where_nothing_is_found_it_tells_what_it_looked_for(tmp_path: Path) -> None:
     done = typed("sync", home=tmp_path / "ours", **environment(tmp_path / "nobody"))
-    assert done.stdout.startswith("No histories found. Looked for: ")
+    assert done.stdout.startswith("No conversations were found on this machine.")
     assert "Claude Code" in done.stdout
     assert "ChatGPT" not in done.stdout  # an archive lies nowhere in particular
+
+
+def test_every_assistant_is_named_once(tmp_path: Path) -> None:
+    variables = environment(tmp_path / "nobody") | {"BACKSTORY_HISTORIES": ""}
+    done = typed("sync", home=tmp_path / "ours", **variables)
+    names = done.stdout.strip().rstrip(".").partition("Supported assistants: ")[2].split(", ")
+    assert "Kilo Code" in names
+    assert len(names) == len(set(names)) > 20
+
+
+def test_sync_and_status_count_subagents_apart(user: Path) -> None:
+    session = next(iter(SESSIONS))
+    log = user / ".claude" / "projects" / "-w-app" / session / "subagents" / "agent-a1.jsonl"
+    log.parent.mkdir(parents=True)
+    lines = [
+        _line(session, "user", 3, "2026-01-02", "Count the seals."),
+        _line(session, "assistant", 4, "2026-01-02", "Two."),
+    ]
+    log.write_text(
+        "".join(json.dumps(line | {"isSidechain": True, "agentId": "a1"}) + "\n" for line in lines)
+    )
+    done = typed("sync", home=user.parent / "ours", **environment(user))
+    assert "2 conversations (and 1 subagent) read from 3 files" in done.stdout
+    done = typed("status", home=user.parent / "ours", **environment(user))
+    assert "2 conversations (and 1 subagent), 6 messages from 3 files" in done.stdout
+
+
+def test_doctor_counts_histories_that_were_not_read(user: Path) -> None:
+    checks = {check["name"]: check for check in asked(user, "doctor")["checks"]}
+    assert checks["histories"]["state"] == "info"
+    assert checks["histories"]["message"] == "not read yet: Claude Code (2 files)."
+    assert checks["histories"]["advice"] == "`backstory sync` reads them."
 
 
 def test_histories_can_be_switched_off(user: Path) -> None:
     variables = environment(user) | {"BACKSTORY_HISTORIES": "off"}
     done = typed("sync", home=user.parent / "ours", **variables)
-    assert done.stdout.strip() == "Histories are switched off (histories = off)."
+    assert done.stdout.strip() == "Histories are not read (histories = off)."
 
 
 def test_further_roots_are_read_too(user: Path) -> None:

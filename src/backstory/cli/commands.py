@@ -23,63 +23,63 @@ from .report import Report, clear_progress, hints, plain, table
 from .serve import serve
 
 COMMANDS = {
-    "serve": "Speak MCP over standard input and output, which is what an assistant starts, or with --http for many.",
-    "demo": "See it work on three invented conversations. Touches no memory of yours.",
-    "install": "Give Backstory to the assistants on this machine; `uninstall` takes it back.",
-    "uninstall": "Take out of the assistants' files what `install` put there, and nothing else.",
+    "serve": "Start the MCP server: on standard input and output for one assistant, or with --http for many users.",
+    "demo": "Show Backstory at work on three invented conversations; your own data is not used.",
+    "install": "Add Backstory to the assistants on this machine.",
+    "uninstall": "Remove Backstory from the files of the assistants.",
     "search": "Search memories and conversations.",
-    "sessions": "List conversations of every assistant, the latest first.",
+    "sessions": "List conversations of all assistants, newest first.",
     "show": "Show a memory with its history, or a conversation page by page.",
-    "brief": "What a new session in a project is told: where the work stands, in any assistant.",
-    "injected": "List everything that hooks told sessions, word for word, and whether it was of use.",
-    "statements": "List what the conversations of a project decided, dropped, left open, checked and changed.",
-    "stats": "Tokens and costs by day, project, assistant and model; how often tools were called and failed.",
-    "inbox": "Rules that you repeated, proposed with their evidence: accept, edit or dismiss them.",
-    "timeline": "What happened when: conversations, memories and commits on one line of time.",
-    "resume": "Go on with a conversation, in the assistant that had it or in another one.",
-    "handoff": "Print a conversation for any other tool to go on with.",
+    "brief": "Print the brief that a new session in a project receives.",
+    "injected": "List every text that hooks added to a session, and whether the assistant used it.",
+    "statements": "List decisions, dropped attempts, open work, checks and commits of a project.",
+    "stats": "Show tokens and costs by day, project, assistant and model, and how often tools failed.",
+    "inbox": "List rules that you repeated, with their evidence; accept, edit or dismiss them.",
+    "timeline": "Show conversations, memories and commits by day.",
+    "resume": "Continue a conversation in its own assistant or in another one.",
+    "handoff": "Print a conversation so that any other tool can continue it.",
     "export": "Write a conversation to a file: HTML to share, Markdown, JSON or plain text.",
-    "blame": "From a line of a file to the commit, the session and the message in which an assistant wrote it.",
-    "why": "The story of a file: requests, decisions, reversals, errors, dropped attempts and commits.",
-    "fix": "Whether an error was met before, and what made it pass.",
-    "how": "Which command did something before: run the tests, build, deploy.",
-    "pr": "Explain a branch or commits: the sessions, prompts and decisions behind each change, as Markdown.",
-    "share": "Write memories as files of the repository, for the team to review.",
+    "blame": "Show the commit, the session and the message that wrote a line of a file.",
+    "why": "Tell the story of a file: requests, decisions, reversals, errors, dropped attempts and commits.",
+    "fix": "Look up an error: whether it occurred before, and what fixed it.",
+    "how": "Find a command that worked before, such as the one that runs the tests.",
+    "pr": "Explain a branch or commits as Markdown: the sessions, prompts and decisions behind each change.",
+    "share": "Write memories as files in the repository, for the team to review.",
     "unshare": "Remove the file of a shared memory; your own memory stays.",
-    "team": "What the team shares in this repository, whether it is trusted, and what is wrong with the files.",
-    "list": "List memories, the last changed first.",
+    "team": "List what the team shares in this repository, and problems with the files.",
+    "list": "List memories, last changed first.",
     "remember": "Save a memory, as an assistant would.",
-    "edit": "Correct a memory; what it said before stays in its history.",
-    "delete": "Delete memories or conversations for good, by their ids.",
-    "web": "See it in a browser on this machine: search with reasons, conversations replayed, memories corrected.",
-    "status": "Where the store is, what it holds, which settings were changed.",
-    "doctor": "Check this installation and say what to do about what is wrong.",
-    "tools": "The tools that assistants get.",
-    "settings": "Every setting: its flag, its variable, its meaning and its value now.",
-    "sync": "Read what other assistants kept of your conversations since the last time.",
-    "import": "Bring in what another memory program keeps, or an archive of ChatGPT or Claude.ai; without a name, list what is here.",
+    "edit": "Correct a memory; the earlier text stays in its history.",
+    "delete": "Delete memories or conversations for good, by id.",
+    "web": "Open Backstory in a browser: search, conversations, memories and usage.",
+    "status": "Show where the store is, what it contains and which settings were changed.",
+    "doctor": "Check the installation, and suggest what to do about problems.",
+    "tools": "List the tools that assistants can call.",
+    "settings": "List every setting with its flag, variable, meaning and current value.",
+    "sync": "Read new conversations of your assistants.",
+    "import": "Import the memories of another program, or an archive of ChatGPT or Claude.ai; without a name, list what was found.",
     "forget": "Remove memories and conversations for good; a sync does not bring them back.",
-    "exclude": "Keep a project or a path out, and forget what was read of it; without a path, list the rules.",
-    "embed": "Give every text that waits its vectors, now instead of in the background.",
-    "devices": "The same memory on all of your machines, through any folder that something copies between them.",
-    "backup": "Write whole, checked copies of the stores while they are in use.",
-    "restore": "Put a backup in the place of a store; the present one is kept as a backup.",
-    "migrate": "Move a whole store between SQLite and PostgreSQL; stopped, it goes on where it was.",
-    "archive": "Put away what is old: conversations and reflections, whole; searches no longer find them.",
-    "unarchive": "Make a memory or a conversation live again that is in the archive.",
-    "token": "Make, list and revoke the tokens that let people use this server over HTTP.",
-    "admin": "Run a team server: members of spaces and their roles, review, tenants.",
-    "audit": "Who changed what over HTTP: tools, times and outcomes, never contents.",
+    "exclude": "Keep a project or a path out, and forget what was read from it; without a path, list the rules.",
+    "embed": "Compute missing vectors now instead of in the background.",
+    "devices": "Synchronise your machines through a shared folder.",
+    "backup": "Write checked copies of the stores while they are in use.",
+    "restore": "Replace a store with a backup; the current store is saved as a backup first.",
+    "migrate": "Move a store between SQLite and PostgreSQL; an interrupted move can be continued.",
+    "archive": "Archive old conversations and reflections; searches no longer find them.",
+    "unarchive": "Restore a memory or a conversation from the archive.",
+    "token": "Create, list and revoke the tokens of a team server.",
+    "admin": "Manage a team server: members, roles, review and tenants.",
+    "audit": "List who changed what over HTTP: tools, times and outcomes, never contents.",
     "integrity": "Check every page and index of the stores.",
-    "completion": "What a shell needs to complete commands and flags.",
+    "completion": "Print the completion script for a shell.",
 }
 """Each is a module of this package; one that Python keeps the name of ends with `_`."""
 
 ALIASES = {"ui": "web"}
 
 GROUPS = {
-    "To begin": ("install", "uninstall", "demo", "serve"),
-    "To look": (
+    "Getting started": ("install", "uninstall", "demo", "serve"),
+    "Searching and reading": (
         "search",
         "brief",
         "injected",
@@ -99,12 +99,22 @@ GROUPS = {
         "list",
         "web",
     ),
-    "To correct": ("remember", "inbox", "edit", "delete", "forget", "exclude", "archive", "unarchive"),
-    "To bring in": ("sync", "import", "embed"),
-    "On several machines": ("devices",),
-    "For a team": ("share", "unshare", "team", "token", "admin", "audit"),
+    "Correcting and forgetting": (
+        "remember",
+        "inbox",
+        "edit",
+        "delete",
+        "forget",
+        "exclude",
+        "archive",
+        "unarchive",
+    ),
+    "Bringing data in": ("sync", "import", "embed"),
+    "Several machines": ("devices",),
+    "Teams": ("share", "unshare", "team", "token", "admin", "audit"),
 }
-"""How the overview shows them; the others serve to look after it."""
+"""Headings of the overview. The other commands are under MAINTENANCE."""
+MAINTENANCE = "Maintenance"
 
 BEGINNING = (
     "demo",
@@ -133,9 +143,9 @@ Usage: backstory COMMAND [--json] [--SETTING VALUE ...]
 
 {{commands}}
 
-`backstory install` gives it to your assistants; `backstory demo` shows it at work.
-`backstory COMMAND --help` tells more. Without a command, and with its input not from a
-terminal, `backstory` serves: that is how an assistant starts it."""
+`backstory demo` shows an example, and `backstory install` adds Backstory to your assistants.
+`backstory COMMAND --help` describes a command. Without a command, and if its input is not a
+terminal, `backstory` starts the MCP server."""
 
 
 def run(words: Sequence[str], flags: Mapping[str, str]) -> int:
@@ -194,7 +204,7 @@ def _overview() -> str:
     widest = max(map(len, COMMANDS))
     return "\n\n".join(
         f"{title}:\n{table([(f'{name:<{widest}}', COMMANDS[name]) for name in names], indent='  ')}"
-        for title, names in {**GROUPS, "To look after it": others}.items()
+        for title, names in {**GROUPS, MAINTENANCE: others}.items()
     )
 
 
@@ -248,7 +258,7 @@ class _Parser(argparse.ArgumentParser):
 
     @property
     def _more(self) -> str:
-        return f"`{self.prog} --help` tells more."
+        return f"`{self.prog} --help` describes it."
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is not None and value not in action.choices:

@@ -1,4 +1,4 @@
-"""`backstory demo`: what three assistants said is one memory; it survives the death of its server, and knows who wrote a line.
+"""`backstory demo`: three assistants share one memory, which survives a killed server and traces a line of code.
 
 Everything is real (files of the assistants, processes, protocol, store, model) except the user: their home is a
 temporary one with three invented conversations, deleted at the end.
@@ -82,10 +82,10 @@ def _blocks(steps: list[Step], command: str) -> list[Block]:
         blocks += [Verbatim(f"   {line}" if line else "") for line in step.output.splitlines()]
         blocks.append("")
     rows = (
-        (f"{command} install", "give this memory to your assistants"),
-        (f"{command} web", "see yours in a browser"),
+        (f"{command} install", "adds Backstory to your assistants"),
+        (f"{command} web", "shows your own conversations in a browser"),
     )
-    blocks.append(Paragraph([Span("Nothing of this was kept. To begin:", Style.HEADING)]))
+    blocks.append(Paragraph([Span("The demo has deleted its files. Next steps:", Style.HEADING)]))
     for line, meaning in rows:
         blocks += [Verbatim([Span(f"   {line}", Style.ID)]), Verbatim(f"       {meaning}")]
     return blocks
@@ -114,16 +114,16 @@ class _Demo:
         self.answers: list[Json] = []
 
     def play(self) -> Iterator[Step]:
-        show_progress(0, None, "Reading what three assistants left")
+        show_progress(0, None, "Reading the conversations of three assistants")
         yield Step(
-            "Claude Code, Codex and Gemini CLI worked on one project. Backstory reads what they kept.",
+            "Claude Code, Codex and Gemini CLI worked on one project. Backstory reads their conversations.",
             "backstory sync",
             self._typed("sync"),
         )
         self._typed("embed")
         brief = json.loads(self._typed("brief", "--json"))
         yield Step(
-            f"What a new session is told, in {brief['tokens']} tokens, in any assistant.",
+            f"A new session, in any assistant, starts with this brief of {brief['tokens']} tokens.",
             "backstory brief",
             _wrapped(brief["text"]),
         )
@@ -131,16 +131,16 @@ class _Demo:
         self.answers = json.loads(self._typed("search", QUESTION, "--limit=1", "--json"))["results"]
         asked = self._typed("search", QUESTION, "--limit=1")
         yield Step(
-            "A question is answered, whoever it was said to, in whatever words.",
+            "A question finds the answer, whichever assistant gave it and whatever its words.",
             f'backstory search "{QUESTION}"',
             asked,
         )
         show_progress(0, None, "Killing a server")
-        yield Step("A server saves, is killed, and another finds it.", "", self._survival())
+        yield Step("A server saves a memory and is killed. The next server finds it.", "", self._survival())
         show_progress(0, None, "Asking who wrote a line")
         place = f"src/billing.py:{LINE}"
         yield Step(
-            "A line of code knows the conversation it came from.",
+            "A line of code leads back to the conversation that wrote it.",
             f"backstory blame {place}",
             self._typed("blame", place),
         )

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if argument and not options.target:
         raise InvalidInput(
             f"backstory devices {options.action} needs {argument}.",
-            hint="`backstory devices --help` tells more.",
+            hint="`backstory devices --help` lists the commands.",
         )
     with closing(open_engine(settings)) as engine:
         devices = Devices(engine, Path.home())

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
@@ -37,9 +37,21 @@ from ..search.embed import build_embedder, embed_texts, missing_packages
 from ..settings import Settings
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
+from .first_look import stored_histories
 from .integrity import advice, problems_of
-from .report import FAILED, Block, Report, Span, Style, Verbatim, show_progress, size, table
-from .status import conversation_count, count_waiting
+from .report import (
+    FAILED,
+    Block,
+    Report,
+    Span,
+    Style,
+    Verbatim,
+    conversation_count,
+    show_progress,
+    size,
+    table,
+)
+from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 State = Literal["info", "ok", "warn", "fail"]
@@ -134,10 +146,11 @@ def _client(client: Condition) -> Check:
             f"`backstory install {client.client}` adds it.",
         )
     if client.hooks == "not trusted":
-        message = f"{title} has it, and it answers; its hooks are not trusted."
+        message = f"Installed in {title}, the server answers; its hooks are not trusted."
         return Check(client.client, "warn", message, "Open Codex, type /hooks, and trust those of Backstory.")
     hooks = f"; hooks: {client.hooks}" if client.hooks else ""
-    return Check(client.client, "ok", f"{title} has it in {', '.join(client.entries)}, and it answers{hooks}")
+    message = f"Installed in {title} ({', '.join(client.entries)}), the server answers{hooks}"
+    return Check(client.client, "ok", message)
 
 
 def _sqlite(settings: Settings) -> Check:
@@ -173,7 +186,7 @@ def _variables() -> Check:
 def _permissions(settings: Settings) -> Check:
     name, home = "permissions", settings.home
     if not home.exists():
-        return Check(name, "ok", f"{home} is made when the first server starts")
+        return Check(name, "ok", f"{home} is created when the first server starts")
     if not os.access(home, os.W_OK | os.X_OK):
         return Check(name, "fail", f"{home} cannot be written.", "Check its owner and mode, or set --home.")
     if os.name != "posix":
@@ -182,8 +195,8 @@ def _permissions(settings: Settings) -> Check:
     open_to_others = [path for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
     if open_to_others:
         advice = " ".join(f"chmod go= '{path}';" for path in open_to_others).rstrip(";")
-        return Check(name, "warn", "Other users may read your memories.", f"Run: {advice}")
-    return Check(name, "ok", f"{home} is yours alone")
+        return Check(name, "warn", "Other users can read your memories.", f"Run: {advice}")
+    return Check(name, "ok", f"only you can read {home}")
 
 
 def _store_files(settings: Settings) -> list[Path]:
@@ -197,7 +210,7 @@ def _space(settings: Settings) -> Check:
     existing = next(path for path in (settings.home, *settings.home.absolute().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     if free < LEAST_FREE_BYTES:
-        return Check("space", "warn", f"Only {size(free)} are free on the disk.", "Make room.")
+        return Check("space", "warn", f"Only {size(free)} are free on the disk.", "Free some space.")
     return Check("space", "ok", f"{size(free)} free")
 
 
@@ -222,7 +235,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield _integrity(engine, settings)
         yield _backups(engine)
         yield _waiting(engine)
-        yield _histories(engine)
+        yield _histories(engine, settings)
         yield _background(engine)
     except BackstoryError as error:  # damage may show only when a page is read
         yield Check("integrity", "fail", error.message, error.hint)
@@ -273,12 +286,14 @@ def _backups(engine: Engine) -> Check:
 
 def _waiting(engine: Engine) -> Check:
     if waiting := count_waiting(engine):
-        message = f"{counted(waiting, 'text')} without vectors: only their words find them."
-        return Check("waiting", "warn", message, "A running server makes them, or `backstory embed`.")
-    return Check("waiting", "ok", "no text waits for its vectors")
+        message = f"{counted(waiting, 'text')} without vectors: found by their words only."
+        return Check(
+            "waiting", "warn", message, "A running server computes them; `backstory embed` does it now."
+        )
+    return Check("waiting", "ok", "every text has its vectors")
 
 
-def _histories(engine: Engine) -> Check:
+def _histories(engine: Engine, settings: Settings) -> Check:
     if problems := engine.store.sync.problems():
         path, problem = next(iter(problems.items()))
         message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
@@ -288,8 +303,15 @@ def _histories(engine: Engine) -> Check:
         f"{conversation_count(each.conversations, each.subagents)} of {name}" for name, each in held.items()
     )
     if not text:
-        return Check("histories", "info", "none read yet.", "`backstory sync` reads them.")
+        return _unread_histories(stored_histories(settings, engine.store))
     return Check("histories", "ok", text)
+
+
+def _unread_histories(files: Mapping[str, int]) -> Check:
+    if not files:
+        return Check("histories", "info", "no conversations of assistants were found on this machine")
+    text = ", ".join(f"{title} ({counted(count, 'file')})" for title, count in files.items())
+    return Check("histories", "info", f"not read yet: {text}.", "`backstory sync` reads them.")
 
 
 def _background(engine: Engine) -> Check:

@@ -1,4 +1,4 @@
-"""After an installation: read the histories, render the briefs, and say what is there to be asked about."""
+"""The first look after an installation: read the histories, render the briefs, and suggest a question."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class FirstLook(NamedTuple):
     @property
     def sentence(self) -> str:
         if not self.conversations:
-            return "No conversations of your assistants were found yet."
+            return "No conversations of your assistants were found."
         counts = f"{counted(self.conversations, 'conversation')} of {counted(self.assistants, 'assistant')}"
-        return f"{counts}, {counted(self.projects, 'project')}."
+        return f"{counts} in {counted(self.projects, 'project')}."
 
 
 def look(settings: Settings) -> FirstLook:
@@ -48,11 +48,12 @@ def look(settings: Settings) -> FirstLook:
         if settings.brief != "off":
             Briefs(engine).refresh()
         known = engine.store.conversations.find(ConversationFilter(kinds=("main", "fork", "prompt-log")))
+        census = engine.store.census()  # the numbers that `status` shows
     latest = PurePath(known[0].project).name if known else ""
     return FirstLook(
-        len(known),
+        census.conversations,
         len({each.surface for each in known}),
-        len({each.project for each in known}),
+        census.projects,
         f"Where did we leave off in {latest}?" if latest else "",
     )
 

@@ -71,8 +71,8 @@ def _listing(stores: Sequence[FoundStore]) -> Report:
         known = ", ".join(load_importers())
         return Report(
             {"found": []},
-            f"Nothing found in the usual places; nothing was imported.\n"
-            f"`backstory import PROGRAM PATH` imports a store that lies elsewhere. Programs: {known}.",
+            f"No stores of other memory programs were found; nothing was imported.\n"
+            f"`backstory import PROGRAM PATH` imports a store from another place. Programs: {known}.",
         )
     rows = []
     for store in stores:

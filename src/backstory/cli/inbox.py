@@ -65,7 +65,7 @@ def _listing(core: Core, project: str) -> Report:
     proposals = core.inbox.of(project)
     body = {"project": project, "proposals": [_body(each) for each in proposals]}
     if not proposals:
-        return Report(body, "Nothing is proposed. A rule is proposed when you said it in two sessions.")
+        return Report(body, "No proposals. A rule is proposed once you have given it in two sessions.")
     names = core.browsing.names()
     blocks: list[Block] = []
     for each in proposals:

@@ -1,4 +1,4 @@
-"""`backstory install`: give this server to the assistants on this machine."""
+"""`backstory install`: add Backstory to the assistants on this machine."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ..domain.errors import BackstoryError, InvalidInput
 from ..settings import Settings
 from ..surfaces import load_surfaces
 from .first_look import cleanup_warning, look
-from .report import FAILED, Json, Report, table
+from .report import FAILED, Json, Report, clear_progress, table
 
 SURFACES = ("backstory",)
-"""What clients get when nobody says."""
+"""The surfaces of a client if `--surfaces` is not given."""
 _DRY_ACTIONS = {"added": "would add", "updated": "would update", "removed": "would remove"}
 
 
@@ -39,37 +39,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope",
         choices=(USER, PROJECT),
         default=USER,
-        help="the user's own files (the default), or those of the project, which others may share",
+        help="edit your own files (default), or those of the project, which others may share",
     )
     parser.add_argument(
-        "--surfaces", metavar="NAMES", help="which tools they get; `backstory tools` lists them"
+        "--surfaces",
+        metavar="NAMES",
+        help="families of tools to install, comma-separated (default: backstory); `backstory tools` lists them",
     )
     parser.add_argument(
         "--no-hooks",
         action="store_true",
-        help="only the server; nothing tells a new session where the project stands",
+        help="install the server only; new sessions get no brief",
     )
     parser.add_argument(
         "--plugin",
         action="store_true",
-        help="as a plugin instead of an entry and hooks: Claude Code and Codex, by their own command",
+        help="install as a plugin of Claude Code or Codex instead of an entry and hooks",
     )
     parser.add_argument(
         "--memory-files",
         action="store_true",
-        help="also write what holds in a project into the memory files that Claude Code, Gemini CLI and Qwen Code load",
+        help="also write the decisions of each project into the memory files that Claude Code, Gemini CLI and Qwen Code load",
     )
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="no questions: all clients that are here, replace entries that differ, allow the tools that only read,"
-        " and read the histories now",
+        help="ask nothing: install for every client on this machine, replace entries that differ, allow the tools that"
+        " only read, and read the histories now",
     )
 
 
 def add_step_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would change and change nothing")
-    parser.add_argument("--force", action="store_true", help="also what was changed by hand since")
+    parser.add_argument(
+        "--force", action="store_true", help="also replace or remove what was changed by hand since"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -141,7 +145,7 @@ def _first_look(machine: Machine, settings: Settings, chosen: Sequence[str]) -> 
     except BackstoryError as error:
         text = f"The histories could not be read: {error}"
         return Report({"histories": {"problem": str(error)}}, text, FAILED)
-    lines = [f"Read: {seen.sentence}"]
+    lines = [f"Read {seen.sentence}" if seen.conversations else seen.sentence]
     lines += [f'Try it: ask your assistant "{seen.question}"'] if seen.question else []
     lines += [cleanup_warning(machine)] if "claude-code" in chosen else []
     return Report({"histories": seen._asdict()}, "\n\n".join(lines))
@@ -165,11 +169,15 @@ def _feed(
     with closing(open_engine(settings)) as engine:
         feeding = Feeding(engine, history_places(settings, engine.store))
         text = _preview(feeding, clients, settings)
+        if not text and not options.memory_files:
+            return [], []
+        text = text or "No project has a decision, a rule or an open task for the memory files yet."
+        clear_progress()
         if is_asking or options.dry_run:
             console.notify(text)
         if options.dry_run:
             return [], []
-        question = "\nWrite this into these memory files, and keep it up to date?"
+        question = "\nWrite this into the memory files above, and update it after every sync?"
         if is_asking and not options.yes and not _agrees(question):
             return [], []
         outcomes = feeding.start(clients)
@@ -178,14 +186,16 @@ def _feed(
 
 
 def _preview(feeding: Feeding, clients: Sequence[str], settings: Settings) -> str:
-    """Every file that would get a block, and the block of the current project, or of the first one that has any."""
+    """Every file that would get a block, and the block of the current project, or of the first one that has any.
+
+    Empty if no project has anything to write."""
     places = list(feeding.places(clients))
     current = str(project_root(settings.project))
     ordered = sorted(places, key=lambda place: place.project != current)
     blocks = ((place, feeding.lines(place)) for place in ordered)
     place, lines = next(((place, lines) for place, lines in blocks if lines), (None, []))
     if place is None:
-        return "Nothing is known yet that these memory files could be told."
+        return ""
     listed = "\n".join(f"  {each.path}" for each in places)
     return f"{listed}\n\nFor {place.project}:\n\n{rendered([HEADING, *lines])}"
 
@@ -226,14 +236,17 @@ def _sentence(outcome: StepOutcome) -> str:
 
 
 def _client_table(there: Sequence[str]) -> str:
-    return table((name, client.title, "here" if name in there else "-") for name, client in CLIENTS.items())
+    return table(
+        (name, client.title, "found" if name in there else "not found") for name, client in CLIENTS.items()
+    )
 
 
 def _overview(there: Sequence[str]) -> Report:
-    hint = (
-        "`backstory install CLIENT` installs for one, `backstory install --yes` for all that are here.\n"
-        "Nothing was changed."
-    )
+    if there:
+        hint = "`backstory install CLIENT` installs for one of them, `backstory install --yes` for all that were found."
+    else:
+        hint = "No supported assistant was found on this machine. `backstory install CLIENT` installs for one anyway."
+    hint += "\nNothing was changed."
     return Report({"clients": {name: name in there for name in CLIENTS}}, f"{_client_table(there)}\n\n{hint}")
 
 
@@ -241,13 +254,13 @@ def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str
     changed = [each for each in outcomes if each.action in ("added", "updated")]
     if not changed:
         is_there = bool(outcomes) and all(each.action == "unchanged" for each in outcomes)
-        return ["Nothing was changed: Backstory is installed already."] if is_there else []
-    steps = ["Start these programs again; `backstory uninstall --all` takes all of it back."]
+        return ["Nothing was changed: Backstory is already installed."] if is_there else []
+    steps = ["Restart these programs. `backstory uninstall --all` undoes everything."]
     hooks_file = PurePath(hooks.USER["codex"].path).name
     if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):
         steps.insert(
             0,
-            "Codex runs no hook that you did not trust: open it, type /hooks, and trust those of Backstory.",
+            "Codex runs only hooks that you trust: open it, type /hooks, and trust those of Backstory.",
         )
     return steps
 

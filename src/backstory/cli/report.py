@@ -13,6 +13,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from .. import console
+from ..domain.lines import counted
 
 Json = dict[str, Any]
 LONGEST_PROJECT = 18
@@ -176,11 +177,17 @@ def project_name(project: str) -> str:
     return name if len(name) <= LONGEST_PROJECT else name[: LONGEST_PROJECT - 1] + "…"
 
 
-def show_progress(done: float, total: float | None, message: str) -> None:
-    """A line on standard error that says how far long work has come; silent unless a person is looking."""
+def conversation_count(conversations: int, subagents: int) -> str:
+    """Conversations as every list counts them: subagents apart."""
+    text = counted(conversations, "conversation")
+    return f"{text} (and {counted(subagents, 'subagent')})" if subagents else text
+
+
+def show_progress(done: float, total: float | None, message: str, unit: str = "") -> None:
+    """Show the progress of long work on one line of standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         return
-    share = f" {done:,.0f} of {total:,.0f}" if total else ""
+    share = f": {done:,.0f} of {total:,.0f} {unit}".rstrip() if total else ""
     _progress_line.show(f"{message}{share}")
 
 

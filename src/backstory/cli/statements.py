@@ -98,7 +98,7 @@ def _blocks(
 ) -> list[Block]:
     if not statements:
         return [
-            "Nothing is stated there. `backstory sync` reads new conversations; --all shows what no longer holds."
+            "No statements. `backstory sync` reads new conversations; --all also lists superseded and finished ones."
         ]
     blocks: list[Block] = []
     for kind in StatementKind:
@@ -136,4 +136,4 @@ def _markdown(statements: Sequence[Statement], later: Mapping[str, str], names: 
         f" ({_name(each, names)})"
         for each in statements
     ]
-    return "\n".join(("# Decision log", "", *(lines or ["Nothing is stated there."])))
+    return "\n".join(("# Decision log", "", *(lines or ["No statements."])))

@@ -48,7 +48,9 @@ def usage_line(usage: Json) -> str:
 def _blocks(options: argparse.Namespace, body: Json) -> list[Block]:
     if body["usage"] is None and not body["tools"]:
         return [
-            nothing(options, "usage", "No usage is known yet; `backstory sync` reads it from the histories.")
+            nothing(
+                options, "usage", "No usage is recorded yet. `backstory sync` reads it from the histories."
+            )
         ]
     blocks: list[Block] = []
     if body["usage"] is not None:

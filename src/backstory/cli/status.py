@@ -17,7 +17,7 @@ from ..problems import Problem
 from ..search.embed import build_embedder, reason_for_words_only
 from ..settings import COMPUTED, TABLE, Settings
 from .first_look import stored_histories
-from .report import Json, Report, size, table
+from .report import Json, Report, conversation_count, size, table
 from .settings import shown_value
 
 PROBLEMS = 5  # shown; the JSON has all
@@ -159,11 +159,6 @@ def _history(held: ReaderCensus) -> str:
     text += f" from {counted(held.sources, 'file')}"
     notes = {"gone by now": held.gone, "secrets redacted": held.redacted, "unreadable": held.problems}
     return "; ".join([text, *(f"{count:,} {note}" for note, count in notes.items() if count)])
-
-
-def conversation_count(conversations: int, subagents: int) -> str:
-    text = counted(conversations, "conversation")
-    return f"{text} (and {counted(subagents, 'subagent')})" if subagents else text
 
 
 def _model(settings: Settings) -> str | None:

@@ -18,7 +18,7 @@ from ..domain.errors import Unavailable
 from ..domain.lines import counted
 from ..readers import Reader, load_readers
 from ..settings import Settings
-from .report import Json, Report, show_progress, table
+from .report import Json, Report, conversation_count, show_progress, table
 
 PATIENCE_S = 60.0  # for a server that is reading already
 FILE_PATIENCE_S = 5.0  # a hook is stopped by its client soon after
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     if not settings.reads_histories and not options.reader:
-        return Report({"assistants": {}, "briefs": 0}, "Histories are switched off (histories = off).")
+        return Report({"assistants": {}, "briefs": 0}, "Histories are not read (histories = off).")
     readers = load_readers(options.reader or settings.histories)
     with closing(open_engine(settings)) as engine:
         places = history_places(settings, engine.store)
@@ -59,7 +59,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         },
         "briefs": rendered,
     }
-    searched = [reader.title for reader in readers.values() if not reader.is_export]
+    titles = ", ".join(reader.title for reader in readers.values() if not reader.is_export)
+    searched = list(dict.fromkeys(titles.split(", ")))  # two readers read Kilo Code
     return Report(body, _text(outcome, searched, memories))
 
 
@@ -81,7 +82,7 @@ def _read_file(engine: Engine, readers: Mapping[str, Reader], path: Path) -> dic
 
 
 def _busy() -> Unavailable:
-    return Unavailable("Another process has been reading the histories all the time.", hint="Try again.")
+    return Unavailable("Another process is still reading the histories.", hint="Try again.")
 
 
 def render_all_briefs(engine: Engine, call: Call) -> int:
@@ -97,7 +98,7 @@ def _render_briefs(engine: Engine, outcome: Mapping[str, SyncReport]) -> int:
 
 
 def _show(done: float, total: float | None, message: str) -> None:
-    show_progress(done / 1e6, total and total / 1e6, f"{message}, MB:")
+    show_progress(done / 1e6, total and total / 1e6, message, "MB")
 
 
 def _body(report: SyncReport) -> Json:
@@ -115,7 +116,7 @@ def _text(outcome: dict[str, SyncReport], searched: Sequence[str], memories: dic
         if sync_report.sources or sync_report.problems or sync_report.vanished or sync_report.excluded
     }
     if not present and not memories:
-        return f"No histories found. Looked for: {', '.join(searched)}."
+        return f"No conversations were found on this machine. Supported assistants: {', '.join(searched)}."
     rows: list[tuple[str, str]] = []
     for sync_report in present.values():
         rows.append((sync_report.title, _summary(sync_report)))
@@ -133,11 +134,11 @@ def _memory_summary(report: MemoryReport) -> str:
     counts = {
         "new": report.added,
         "changed": report.changed,
-        "gone, and archived": report.retired,
+        "deleted there, and archived": report.retired,
         "back": report.returned,
         "forgotten here before": report.forgotten,
         "excluded": report.excluded,
-        "of no project that is known": report.unplaced,
+        "of unknown projects": report.unplaced,
     }
     parts = [f"{count:,} {name}" for name, count in counts.items() if count]
     return f"{', '.join(parts) or 'nothing new'} in {counted(report.files, 'file')}"
@@ -145,13 +146,13 @@ def _memory_summary(report: MemoryReport) -> str:
 
 def _summary(report: SyncReport) -> str:
     if changed := report.sources - report.unchanged:
-        read = f"{counted(report.turns, 'turn')} of {counted(report.conversations, 'conversation')} read"
-        parts = [f"{read} from {counted(changed, 'file')}"]
+        read = conversation_count(report.conversations - report.subagents, report.subagents)
+        parts = [f"{read} read from {counted(changed, 'file')}"]
         parts += [f"{report.unchanged:,} unchanged"] if report.unchanged else []
     else:
         parts = [f"nothing new in {counted(report.unchanged, 'file')}"]
     if report.vanished:
-        parts.append(f"{report.vanished:,} vanished, what was read of them stays")
+        parts.append(f"{counted(report.vanished, 'file')} deleted since, their conversations stay")
     if report.redacted:
         parts.append(f"{counted(report.redacted, 'secret')} redacted")
     if report.private:

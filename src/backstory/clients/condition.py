@@ -117,7 +117,8 @@ def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:
         return {}
     silent = [command for command in commands if not answers(command)]
     problem = f"{' '.join(silent[0]) or 'its entry'} does not answer" if silent else ""
-    return {"entries": tuple(entries), "is_answered": not silent, "problem": problem}
+    # in the home directory the user's file and the project's are the same
+    return {"entries": tuple(dict.fromkeys(entries)), "is_answered": not silent, "problem": problem}
 
 
 def _entry(place: Place, path: Path) -> Any:

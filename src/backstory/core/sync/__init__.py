@@ -48,7 +48,7 @@ class SyncReport(NamedTuple):
     unchanged: int
     vanished: int
     conversations: int
-    """That got something new."""
+    """Conversations with something new, subagents included."""
     turns: int
     redacted: int
     private: int
@@ -58,6 +58,7 @@ class SyncReport(NamedTuple):
     skipped: Mapping[str, int]
     problems: Mapping[str, str]
     """By path; "" when nothing could be looked for at all."""
+    subagents: int = 0
     projects: frozenset[str] = frozenset()
     """In which something is new."""
 
@@ -67,6 +68,7 @@ class SyncReport(NamedTuple):
             unchanged=min(self.unchanged, more.unchanged),
             vanished=self.vanished + more.vanished,
             conversations=max(self.conversations, more.conversations),
+            subagents=max(self.subagents, more.subagents),
             turns=self.turns + more.turns,
             redacted=self.redacted + more.redacted,
             private=self.private + more.private,
@@ -242,7 +244,10 @@ class Sync:
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
         touched = self._store.conversations.get(sorted(tally.conversations))
-        return tally.told()._replace(projects=frozenset(each.project for each in touched))
+        return tally.told()._replace(
+            subagents=sum(each.kind == "subagent" for each in touched),
+            projects=frozenset(each.project for each in touched),
+        )
 
     def _leave_out(self, stamps: dict[str, tuple[Source, Stamp]]) -> int:
         """Remove the files that the user keeps out, before any is opened; how many there were."""
