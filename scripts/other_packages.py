@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from backstory import __version__
 from backstory.clients.catalogue import NAME
 from backstory.clients.hooks import SCRIPT, SOURCE, gemini_hooks
-from backstory.clients.packages import AUTHOR, DESCRIPTION, KEYWORDS, LICENSE, ON_PATH, as_json, server_entry
+from backstory.clients.packages import AUTHOR, DESCRIPTION, KEYWORDS, ON_PATH, as_json, server_entry
 
+SOURCE_LICENSE = "MIT AND Apache-2.0"
+"""Of the source, with the vocabulary of the embedding model."""
 REGISTRY_NAME = "io.github.backstory/backstory"
 REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
@@ -30,7 +32,7 @@ def gemini_extension(command: Sequence[str] = ON_PATH) -> dict[str, str]:
 
 
 def bundle_manifest() -> str:
-    """Of an `.mcpb` bundle, which brings the source; `uv` of the program that opens it finds a Python and the packages."""
+    """The manifest of an `.mcpb` bundle. It contains the source; the `uv` of the program that opens it installs Python and the packages."""
     return as_json(
         {
             "manifest_version": "0.4",
@@ -39,7 +41,7 @@ def bundle_manifest() -> str:
             "version": __version__,
             "description": DESCRIPTION,
             "author": AUTHOR,
-            "license": LICENSE,
+            "license": SOURCE_LICENSE,
             "keywords": KEYWORDS,
             "server": {
                 "type": "uv",

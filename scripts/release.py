@@ -24,9 +24,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL, LITE = ROOT / "packages" / "minilm", ROOT / "packages" / "lite"
-sys.path[:0] = [str(ROOT / "src"), str(MODEL / "src")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "scripts"), str(MODEL / "src")]
 
-from backstory_minilm import __version__ as model_version  # noqa: E402  (the path comes first)
+import build_bundle  # noqa: E402  (the path comes first)
+from backstory_minilm import __version__ as model_version  # noqa: E402
 
 from backstory import __version__  # noqa: E402
 
@@ -84,6 +85,7 @@ def build(folder: Path) -> None:
     (source,) = packages.glob("*.tar.gz")
     extra.mkdir()
     (extra / "sbom.cdx.json").write_text(sbom((ROOT / "constraints.txt").read_text("utf-8")), "utf-8")
+    build_bundle.pack(extra / "backstory.mcpb")
     (extra / "backstory.rb").write_text(formula(source), "utf-8")
     (extra / "backstory.json").write_text(scoop_manifest(), "utf-8")
     (folder / "notes.md").write_text(notes(__version__) + "\n", "utf-8")

@@ -1,11 +1,11 @@
 class Backstory < Formula
   include Language::Python::Virtualenv
 
-  desc "One memory for every AI coding assistant"
+  desc "One local memory for every AI coding assistant"
   homepage "https://github.com/backstory/backstory"
   url "@URL@"
   sha256 "@SHA256@"
-  license "MIT"
+  license all_of: ["MIT", "Apache-2.0"]
 
   depends_on "python@3.13"
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -56,6 +57,20 @@ def test_the_bundle_passes_the_check_of_its_maker_and_packs(tmp_path: Path, mcpb
         "packages/minilm/pyproject.toml",
     } <= set(names)
     assert not [name for name in names if "__pycache__" in name]
+
+
+def test_two_bundles_are_equal_and_have_the_files_that_their_manifest_names(tmp_path: Path) -> None:
+    bundles = [tmp_path / name for name in ("first.mcpb", "second.mcpb")]
+    for bundle in bundles:
+        run(sys.executable, str(ROOT / "scripts" / "build_bundle.py"), str(bundle))
+    first, second = (bundle.read_bytes() for bundle in bundles)
+    assert first == second
+    archive = zipfile.ZipFile(bundles[0])
+    manifest = json.loads(archive.read("manifest.json"))
+    assert manifest["server"]["entry_point"] in archive.namelist()
+    project = tomllib.loads(archive.read("pyproject.toml").decode())["project"]
+    assert set(project["license-files"]) <= set(archive.namelist())
+    assert (manifest["version"], manifest["license"]) == (project["version"], project["license"])
 
 
 def test_every_package_has_the_version_of_the_project() -> None:
