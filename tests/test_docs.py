@@ -42,6 +42,29 @@ def test_links_and_named_files_lead_somewhere(page: Path) -> None:
     assert missing == []
 
 
+def test_every_test_that_a_page_names_exists() -> None:
+    names = [
+        name for page in PAGES for name in re.findall(r"`(tests/[\w/]+\.py::\w+)`", page.read_text("utf-8"))
+    ]
+    assert len(names) > 20  # docs/evidence.md
+    for name in names:
+        file, _, function = name.partition("::")
+        assert f"def {function}(" in (ROOT / file).read_text("utf-8"), name
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_to_headings_lead_to_one(page: Path) -> None:
+    for file, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text("utf-8")):
+        assert anchor in anchors(page.parent / file if file else page), f"{file}#{anchor}"
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "bench" / "RESULTS.md"], ids=lambda page: page.name)
 def test_every_row_of_a_table_has_as_many_cells_as_its_head(page: Path) -> None:
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
