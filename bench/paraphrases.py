@@ -117,10 +117,10 @@ def probe(others: int) -> None:
             _place(call("context_semantic_search", query=id), note)
             for id, note in zip(IDENTIFIERS, named, strict=True)
         ]
-        print(f"{len(notes)} other notes, {cpu_ms:.1f} ms CPU for a query")
-        for name, places, depth in (("paraphrase", by_meaning, 5), ("identifier", by_name, 1)):
-            hits = sum(place <= depth for place in places)
-            print(f"{name}: hit@{depth} {hits}/{len(places)}, hit@1 {places.count(1)}/{len(places)}")
+        first_five, first = sum(place <= 5 for place in by_meaning), by_meaning.count(1)
+        found = f"{first_five} of {len(PAIRS)} in the first five, {first} first"
+        print(f"paraphrases among {len(notes)} other notes: {found}, {cpu_ms:.1f} ms CPU for a query")
+        print(f"identifiers among {len(notes)} other notes: {by_name.count(1)} of {len(IDENTIFIERS)} first")
         for (_, query), place in zip(PAIRS, by_meaning, strict=True):
             if place > 5:
                 print(f"  missed: {query}")

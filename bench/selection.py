@@ -60,20 +60,24 @@ def measured(words: tuple[str, ...]) -> tuple[list[tuple[str, str]], bool]:
 
 
 def figures(output: str) -> Iterator[tuple[str, str]]:
-    """Label and value of each line: `label: value`, or a row of a Markdown table after its head."""
+    """Label and value of each line: `label: value`, or a row of a Markdown table with the names of its columns."""
     lines = output.splitlines()
+    head: list[str] = []
     for number, line in enumerate(lines):
-        is_head = (
-            line.startswith("|") and lines[number + 1 : number + 2] and lines[number + 1].startswith("|--")
-        )
-        if is_head or line.startswith("|--") or not line.strip() or line.strip().startswith(DETAILS):
+        if line.startswith("|--") or not line.strip() or line.strip().startswith(DETAILS):
             continue
-        if line.startswith("|"):
-            label, *cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
-            yield label, ", ".join(filter(None, cells))
-        else:
+        if not line.startswith("|"):
             label, _, value = line.partition(":")
             yield label.strip(), value.strip()
+            continue
+        label, *cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
+        if lines[number + 1 : number + 2] and lines[number + 1].startswith("|--"):
+            head = cells
+        else:
+            yield (
+                label,
+                ", ".join(f"{cell} {name}".strip() for cell, name in zip(cells, head, strict=True) if cell),
+            )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -15,6 +16,12 @@ import pytest
 
 import backstory
 from backstory.cli.commands import parser_of
+from backstory.clients.catalogue import CLIENTS
+from backstory.domain.tokens import count_tokens
+from backstory.importers import load_importers
+from backstory.readers import load_readers
+
+from .processes import serving
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")] + [
@@ -106,6 +113,44 @@ def test_links_of_the_readme_lead_to_the_repository_on_a_package_index(
     assert len(pictures) == 3
     for link in [*pages, *pictures]:
         assert (ROOT / link.partition("/main/")[2]).exists()
+
+
+def test_the_readme_tells_the_tokens_of_the_tool_list(tmp_path: Path) -> None:
+    with serving(tmp_path, "serve", "--surfaces", "backstory") as server:
+        server.greet()
+        tools = server.ask("tools/list", {})["tools"]
+    sent = [{field: tool[field] for field in ("name", "description", "inputSchema")} for tool in tools]
+    tokens = count_tokens(json.dumps(sent, ensure_ascii=False, separators=(",", ":")))
+    row = re.search(
+        r"^\| tokens of the tool list \| about ([\d,]+) \|$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert row is not None
+    assert tokens == pytest.approx(int(row[1].replace(",", "")), rel=0.05)
+
+
+def test_the_counts_of_clients_and_importers_are_right() -> None:
+    """Pages name both in words."""
+    assert (len(CLIENTS), len(load_importers())) == (
+        17,
+        14,
+    )  # two importers are archives of ChatGPT and Claude.ai
+    readme, index = ((ROOT / name).read_text("utf-8") for name in ("README.md", "docs/README.md"))
+    assert "twelve other memory programs" in readme
+    assert "twelve memory programs" in index
+    assert "seventeen assistants" in index
+    clients = readme.partition("`backstory install` supports ")[2].partition(". Any other")[0]
+    names = re.split(r",\s+|\s+and\s+", clients)
+    assert sorted(names) == sorted(client.title for client in CLIENTS.values())
+
+
+def test_the_number_of_assistants_whose_conversations_are_read_is_right() -> None:
+    others = {"specstory", "entire"}  # they keep conversations of the assistants
+    names = {reader.name for reader in load_readers().values() if not reader.is_export} - others
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"Claude Code, Codex, Cursor, Gemini CLI and {len(names) - 4} other assistants" in readme
+    assert f"stored conversations of {len(names)} assistants" in readme
 
 
 def test_the_page_of_the_library_names_every_field_and_method() -> None:

@@ -123,4 +123,4 @@ def test_a_missing_program_is_a_skip_with_its_reason_and_a_failure_in_ci(
 def test_the_table_of_benchmarks_has_a_row_for_each_figure() -> None:
     figures = runpy.run_path(str(ROOT / "bench" / "selection.py"))["figures"]
     output = "start: 22 ms CPU\n\n| | tools | tokens |\n|---|---|---|\n| all | 71 | 15,890 |\n"
-    assert list(figures(output)) == [("start", "22 ms CPU"), ("all", "71, 15,890")]
+    assert list(figures(output)) == [("start", "22 ms CPU"), ("all", "71 tools, 15,890 tokens")]
