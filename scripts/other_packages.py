@@ -12,6 +12,7 @@ from backstory.clients.packages import AUTHOR, DESCRIPTION, KEYWORDS, ON_PATH, a
 
 SOURCE_LICENSE = "MIT AND Apache-2.0"
 """Of the source, with the vocabulary of the embedding model."""
+REPOSITORY = "https://github.com/backstory/backstory"
 REGISTRY_NAME = "io.github.backstory/backstory"
 REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
@@ -67,6 +68,7 @@ def registry_entry() -> str:
             "title": "Backstory",
             "description": "One local memory for every AI coding assistant: decisions, findings, open items.",
             "version": __version__,
+            "repository": {"url": REPOSITORY, "source": "github"},
             "packages": [
                 {
                     "registryType": "pypi",
