@@ -9,6 +9,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 
@@ -143,6 +144,14 @@ def test_the_counts_of_clients_and_importers_are_right() -> None:
     clients = readme.partition("`backstory install` supports ")[2].partition(". Any other")[0]
     names = re.split(r",\s+|\s+and\s+", clients)
     assert sorted(names) == sorted(client.title for client in CLIENTS.values())
+
+
+def test_every_extra_is_described() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    section = (
+        (ROOT / "docs" / "install.md").read_text("utf-8").partition("## Extras")[2].partition("\n## ")[0]
+    )
+    assert re.findall(r"^\| `(\w+)`", section, re.MULTILINE) == sorted(project["optional-dependencies"])
 
 
 def test_the_number_of_assistants_whose_conversations_are_read_is_right() -> None:
