@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Sequence
 from importlib import metadata
@@ -24,10 +25,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 MODEL, LITE = ROOT / "packages" / "minilm", ROOT / "packages" / "lite"
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "scripts"), str(MODEL / "src")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "scripts")]
 
 import build_bundle  # noqa: E402  (the path comes first)
-from backstory_minilm import __version__ as model_version  # noqa: E402
 
 from backstory import __version__  # noqa: E402
 
@@ -136,7 +136,7 @@ def sbom(constraints: str) -> str:
     """A CycloneDX document of every pinned package and of the model, with licences where they are installed."""
     pins = [match for line in constraints.splitlines() if (match := _REQUIREMENT.match(line))]
     components = [_component(match[1], match[2]) for match in pins]
-    components.append(_component("backstory-minilm", model_version))
+    components.append(_component("backstory-minilm", _model_version()))
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -145,6 +145,12 @@ def sbom(constraints: str) -> str:
         "components": components,
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def _model_version() -> str:
+    """Read, not imported: the folder in the checkout has no weights, and would stand in for the installed model."""
+    version: str = tomllib.loads((MODEL / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return version
 
 
 def _component(name: str, version: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,8 @@ from types import ModuleType
 import pytest
 
 from backstory import __version__
+
+from .patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[1]
 
@@ -50,6 +53,16 @@ def test_the_sbom_lists_every_pinned_package_with_its_licence(release: ModuleTyp
     ]
     assert document["components"][1]["purl"] == "pkg:pypi/absent-package@1.2"
     assert "licenses" not in document["components"][1]
+
+
+def test_the_release_script_does_not_replace_the_installed_model() -> None:
+    """The package in the checkout has no weights. In a process of its own, which has not imported the model yet."""
+    script = ROOT / "scripts" / "release.py"
+    program = f"import runpy; runpy.run_path({str(script)!r}); import backstory_minilm; print(backstory_minilm.model_path().exists())"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", timeout=PATIENCE_S
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_the_workflows_name_files_that_exist() -> None:
