@@ -42,6 +42,8 @@ PEOPLES = [
         "unshare",
         "team",
         "handoff",
+        "export",
+        "remember",
         "edit",
         "delete",
         "backup",

@@ -104,7 +104,7 @@ def latest_conversation(core: Core, id: str | None) -> Conversation:
 
 def _no_conversation(core: Core) -> NotFound:
     return NotFound(
-        "conversation to resume in",
+        "conversation in",
         core.caller.project,
         hint="`backstory sessions` lists all; name one by its ID.",
     )
