@@ -138,3 +138,10 @@ def test_a_filter_that_was_given_is_not_overruled() -> None:
     assert read("what broke yesterday in the shop project", given) == Question(
         "what broke yesterday in the shop project", given
     )
+
+
+@pytest.mark.parametrize("more", ["Traceback: no such table orders " * 20, "\nno\nsuch\ntable"])
+def test_a_pasted_text_is_left_as_it_is(more: str) -> None:
+    asked = "what broke in the last 30 days in the shop project"
+    assert read(asked).where != Filter()
+    assert read(asked + more) == Question(asked + more, Filter())

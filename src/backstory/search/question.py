@@ -16,6 +16,8 @@ from ..domain.filters import Filter
 from ..domain.lazy import lazy_pattern
 from ..domain.time_words import DAY, TimeMention, find_time
 
+LONGEST_QUESTION, MOST_LINES = 400, 3
+"""Characters and lines that a person types to ask. What has more was pasted, and a log or an issue speaks of times and projects of its own."""
 MARGIN = timedelta(hours=6)
 """A day ends when people go to bed, and the clock that wrote a history may be another's."""
 
@@ -58,8 +60,10 @@ def read_question(
     *,
     parts: Collection[QuestionPart] = (*QuestionPart,),
 ) -> Question:
-    """Read these parts of a question. A filter that the caller gave is not overruled."""
+    """Read these parts of a question. A filter that the caller gave is not overruled, and a text that somebody pasted is left as it is."""
     question = Question(query, where)
+    if len(query) > LONGEST_QUESTION or len(query.strip().splitlines()) > MOST_LINES:
+        return question
     if QuestionPart.TIME in parts and where.created_after is None and where.created_before is None:
         question = _with_time(question, now)
     if QuestionPart.ASSISTANT in parts and not where.surfaces:
