@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from backstory.core import Caller, Core, Engine
 from backstory.core.ask import Inquiry
 from backstory.domain.filters import Filter, Kind
+from backstory.search import certainty
 from backstory.search.backlog import Backlog
-from backstory.search.certainty import likeness
 from backstory.search.engine import Search
 from backstory.search.minilm import MiniLM
 from backstory.store import Store
@@ -85,6 +86,11 @@ def test_the_only_conversation_is_not_sure_for_being_the_only_one(
     )
     assert answers >= 54, answers
     assert strangers <= 8, strangers  # of 360
+
+
+def likeness(nearness: float, coverage: float) -> float:
+    (alike,) = certainty.likeness(np.array([nearness]), np.array([coverage])).tolist()
+    return float(alike)
 
 
 @given(shares, shares, shares)

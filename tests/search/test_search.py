@@ -140,6 +140,18 @@ def test_a_backlog_too_large_to_wait_for_is_reported(store: Store, embedder: Has
     assert Search(store, fresh).find("text", Filter()).notices == ()
 
 
+def test_a_large_backlog_is_counted_no_further_than_it_matters(
+    store: Store, embedder: HashedWords, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.search.backlog.MOST_COUNTED", SMALL_BACKLOG + 2)
+    store.memories.put([make_memory(f"{n}", f"text {n}") for n in range(SMALL_BACKLOG + 5)])
+    backlog = Backlog(store, embedder)
+    backlog.close()  # its thread never starts
+    assert Search(store, backlog).find("text", Filter()).notices == (
+        f"At least {SMALL_BACKLOG + 2} texts still wait for their vectors; until then only their words find them.",
+    )
+
+
 @pytest.mark.parametrize("query", ["car", "vehicle"], ids=["by word", "by meaning"])
 @pytest.mark.parametrize(
     ("where", "expected"),

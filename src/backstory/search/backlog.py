@@ -32,6 +32,7 @@ BATCH = 16
 LAST_QUERIES = 16  # whose vectors are kept
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
+MOST_COUNTED = 5_000  # texts that wait; that there are more costs a search no time
 PATIENCE_S = (
     2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
 )
@@ -49,7 +50,7 @@ class QueryVector(NamedTuple):
     space: int = 0
     notices: tuple[str, ...] = ()
     waiting: int = 0
-    """Texts that have no vector yet."""
+    """Texts that have no vector yet, counted up to MOST_COUNTED."""
 
 
 class Backlog:
@@ -165,7 +166,7 @@ class Backlog:
 
     def _catch_up(self, space: int) -> int:
         """Embed a small backlog; how many texts are left."""
-        left = self._store.vectors.count_waiting(space)
+        left = self._store.vectors.count_waiting(space, MOST_COUNTED)
         if left > SMALL_BACKLOG:
             self.wake()
             return left
@@ -249,4 +250,5 @@ def _passages(text: PendingText) -> list[str]:
 def _waiting(count: int) -> str:
     if count == 1:
         return "1 text still waits for its vectors; until then only its words find it."
-    return f"{count:,} texts still wait for their vectors; until then only their words find them."
+    least = "At least " if count >= MOST_COUNTED else ""
+    return f"{least}{count:,} texts still wait for their vectors; until then only their words find them."

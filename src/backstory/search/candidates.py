@@ -56,7 +56,7 @@ def choose(
     """The best entries of each kind; among equals the newest first."""
     scores = np.zeros(len(shapes.size))
     for entries, weight in words:
-        scores[entries[entries < len(scores)]] += weight  # what was added since has no shape yet
+        scores[_with_shapes(entries, shapes)] += weight
     if passing is not None:
         scores[: len(passing.flags)] *= passing.flags[: len(scores)]
         scores[len(passing.flags) :] = 0.0
@@ -67,6 +67,13 @@ def choose(
     for flags, most in zip((~is_quiet & ~is_memory, is_quiet, is_memory), quota, strict=True):
         chosen += _best(matching[flags], scores[flags], most)
     return Candidates(chosen, is_whole=len(matching) == len(chosen))
+
+
+def _with_shapes(entries: Numbers, shapes: Shapes) -> Numbers:
+    """Those that were there when the shapes were read; mostly all, and then nothing is copied."""
+    size = len(shapes.size)
+    known: Numbers = entries if entries.max(initial=-1) < size else entries[entries < size]
+    return known
 
 
 def _best(entries: Numbers, scores: Floats, most: int) -> list[int]:
@@ -96,7 +103,7 @@ def match_conversations(
     norm = CONVERSATION_SATURATION * (1 - CONVERSATION_LENGTH_SHARE + CONVERSATION_LENGTH_SHARE * length)
     scores, total = np.zeros(threads), 0.0
     for entries, weight in words:
-        entries = entries[entries < len(shapes.size)]
+        entries = _with_shapes(entries, shapes)
         entries = entries[~shapes.is_quiet[entries]]
         if passing is not None:
             entries = entries[passing.among(entries)]

@@ -6,7 +6,6 @@ in common with all that is near to the query."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..domain.arrays import np
 from .evidence import Evidence
 from .grouping import Group
-from .ranking import joined, read_weights
+from .ranking import PlacesOfGroups, read_weights
 from .relevance import is_known_word
 from .scoring import Scores
 
@@ -46,15 +45,15 @@ CENTRE_OF_WORDS = 0.5
 
 def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> list[float]:
     """Of groups in their order, the best first."""
-    nearness, coverage = evidence.nearness.tolist(), scores.coverage.tolist()
-    sure = [likeness(nearness[group.column], coverage[group.column]) for group in groups]
+    best = [group.column for group in groups]
+    sure: list[float] = likeness(evidence.nearness[best], scores.coverage[best]).tolist()
     talks = [number for number, group in enumerate(groups) if group.head is not None]
     if talks:
         places = [groups[number].places for number in talks]
         likely = np.array([groups[number].likelihood for number in talks])
         logits = signs(places, likely, evidence, scores) @ _weights()[:-1] + _weights()[-1]
         # none is surer than one that stands before it: what orders them knows more of them
-        chances = np.minimum.accumulate(1 / (1 + np.exp(-logits)))
+        chances = np.minimum.accumulate(_logistic(logits))
         for number, chance in zip(talks, chances.tolist(), strict=True):
             sure[number] = chance
     most = MOST_BY_NEARNESS if _is_guess(evidence) else 1.0
@@ -71,8 +70,9 @@ def signs(places: Sequence[Sequence[int]], likely: Floats, evidence: Evidence, s
     """The values of SIGNS, a row for each conversation, whose columns are given with the best first and how likely it is
     among the others."""
     best = [columns[0] for columns in places]
-    alike = [*map(likeness, evidence.nearness[best].tolist(), scores.coverage[best].tolist())]
+    alike = likeness(evidence.nearness[best], scores.coverage[best])
     has_vector = ~np.isnan(evidence.cosine)
+    joined = PlacesOfGroups.of(places).joined
     alone = np.full(len(places), 1 / len(places))
     bounded = np.clip(likely, LEAST_LIKELY, 1 - LEAST_LIKELY)
     return np.column_stack((
@@ -80,10 +80,10 @@ def signs(places: Sequence[Sequence[int]], likely: Floats, evidence: Evidence, s
         alike * alone,
         alone,
         -np.log(alone),
-        joined(np.maximum, scores.evidence, places),
-        joined(np.maximum, has_vector.astype(np.float64), places),
-        joined(np.maximum, np.where(has_vector, np.maximum(evidence.cosine, 0.0), 0.0), places),
-        joined(np.minimum, (~scores.is_apt).astype(np.float64), places) * (1 - alone),
+        joined(np.maximum, scores.evidence),
+        joined(np.maximum, has_vector.astype(np.float64)),
+        joined(np.maximum, np.where(has_vector, np.maximum(evidence.cosine, 0.0), 0.0)),
+        joined(np.minimum, (~scores.is_apt).astype(np.float64)) * (1 - alone),
     ))  # fmt: skip
 
 
@@ -94,13 +94,14 @@ def _weights() -> Floats:
     return np.array([stored[sign] for sign in (*SIGNS, "constant")])
 
 
-def likeness(nearness: float, coverage: float) -> float:
-    """How sure a memory is by itself; a nearness of NaN means that it has no vector yet."""
-    covered = min(coverage, 1.0)
-    if math.isnan(nearness):
-        return _logistic(STEEPNESS_OF_WORDS * (covered - CENTRE_OF_WORDS)) if covered > 0 else 0.0
-    return _logistic(STEEPNESS * (max(nearness, 0.0) + WORDS * covered**2 - CENTRE))
+def likeness(nearness: Floats, coverage: Floats) -> Floats:
+    """How sure memories are by themselves; a nearness of NaN means that one has no vector yet."""
+    covered = np.minimum(coverage, 1.0)
+    by_words = np.where(covered > 0, _logistic(STEEPNESS_OF_WORDS * (covered - CENTRE_OF_WORDS)), 0.0)
+    alike = _logistic(STEEPNESS * (np.maximum(nearness, 0.0) + WORDS * covered**2 - CENTRE))
+    return np.where(np.isnan(nearness), by_words, alike)
 
 
-def _logistic(x: float) -> float:
-    return 1 / (1 + math.exp(-x))
+def _logistic(x: Floats) -> Floats:
+    chances: Floats = 1 / (1 + np.exp(-x))
+    return chances

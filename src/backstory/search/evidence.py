@@ -16,7 +16,7 @@ from ..domain.lazy import lazy_pattern
 from ..domain.numbers import are_among
 from ..domain.words import MOST_UNITS, Unit, query_units
 from ..store import Store
-from .backlog import QueryVector
+from .backlog import MOST_COUNTED, QueryVector
 from .candidates import Candidates, ConversationMatches, Quota, WeightedWord, choose, match_conversations
 from .embed import reason_for_words_only
 from .neighbours import columns_beside, prompt_columns
@@ -221,7 +221,8 @@ class Gathering:
         ]
 
     def _lacks_vectors(self, meaning: QueryVector | None) -> bool:
-        return meaning is None or meaning.vector is None or meaning.waiting > FEW_WAITING * self._size
+        few = min(FEW_WAITING * self._size, MOST_COUNTED - 1)
+        return meaning is None or meaning.vector is None or meaning.waiting > few
 
     def _related(self, postings: Sequence[Posting]) -> list[list[tuple[Posting, float]]]:
         own = {word for posting in postings for word in posting.unit.words}
@@ -234,9 +235,11 @@ class Gathering:
             others = [each for each in related_words(word) if each.word not in own] if is_plain else []
             lists.append(others)
             wanted |= dict.fromkeys(each.word for each in others)
-        related_postings = self._store.text.postings([Unit((word,)) for word in wanted], RELATED_BUDGET)
+        most = max(int(COMMON * self._size), 10)
+        # of a word that stands in more it is enough to know that
+        budget = min(RELATED_BUDGET, (most + 1) * len(wanted))
+        related_postings = self._store.text.postings([Unit((word,)) for word in wanted], budget)
         places = {posting.unit.words[0]: posting for posting in related_postings}
-        most = max(COMMON * self._size, 10)
         return [
             [(places[each.word], each.similarity) for each in some if 0 < places[each.word].frequency <= most]
             for some in lists

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.arrays import np
 
 if TYPE_CHECKING:
-    from .evidence import Evidence, Floats
+    from .evidence import Evidence, Floats, Ints
     from .scoring import Scores
 
 WEIGHTS = Path(__file__).with_name("weights.json")
@@ -52,18 +53,19 @@ def features(families: Sequence[Family], evidence: Evidence, scores: Scores) -> 
     is_among = np.zeros(len(total))
     is_among[np.argsort(-total, kind="stable")[:BEST_MESSAGES]] = 1.0
     places = [family.places for family in families]
+    joined = PlacesOfGroups.of(places).joined
     third = [columns[2] if len(columns) > 2 else -1 for columns in places]
     whole, length = _of_threads(families, evidence)
     table = np.column_stack((
         total[[columns[0] for columns in places]],
         np.append(total, 0.0)[third],
-        joined(np.add, is_among, places),
-        joined(np.maximum, scores.words, places),
-        joined(np.maximum, scores.meaning, places),
-        joined(np.maximum, evidence.together, places),
+        joined(np.add, is_among),
+        joined(np.maximum, scores.words),
+        joined(np.maximum, scores.meaning),
+        joined(np.maximum, evidence.together),
         whole,
         length,
-        joined(np.maximum, scores.is_apt.astype(np.float64), places),
+        joined(np.maximum, scores.is_apt.astype(np.float64)),
     ))  # fmt: skip
     table[:, :2] /= total.max() or 1.0
     relative = slice(FEATURES.index("among the best"), FEATURES.index("whole conversation") + 1)
@@ -72,12 +74,21 @@ def features(families: Sequence[Family], evidence: Evidence, scores: Scores) -> 
     return table
 
 
-def joined(by: np.ufunc, values: Floats, places: Sequence[Sequence[int]]) -> Floats:
-    """For each group of columns their values joined into one, as by np.maximum. No group is empty."""
-    flat = values[np.concatenate([np.array(columns, np.int64) for columns in places])]
-    sizes = np.array([len(columns) for columns in places])
-    groups: Floats = by.reduceat(flat, np.cumsum(sizes) - sizes)
-    return groups
+class PlacesOfGroups(NamedTuple):
+    """The columns of groups, one group after the other. None is empty."""
+
+    columns: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, groups: Sequence[Sequence[int]]) -> PlacesOfGroups:
+        sizes = np.array([*map(len, groups)], np.int64)
+        return cls(np.array([*chain.from_iterable(groups)], np.int64), np.cumsum(sizes) - sizes)
+
+    def joined(self, by: np.ufunc, values: Floats) -> Floats:
+        """For each group the values of its columns joined into one, as by np.maximum."""
+        groups: Floats = by.reduceat(values[self.columns], self.starts)
+        return groups
 
 
 def _of_threads(families: Sequence[Family], evidence: Evidence) -> tuple[Floats, Floats]:

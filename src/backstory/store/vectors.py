@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from ..domain.arrays import np
-from ..domain.entries import EntryVectors, PendingText
+from ..domain.entries import ALL, EntryVectors, PendingText
 from ..domain.filters import Filter
 from ..domain.when import to_ms, utc_now
 from .columns import Columns
@@ -113,8 +113,10 @@ class Vectors(ABC):
         among, numbers = self._database.among("n", chosen)
         return self._database.records(_PENDING, f"FROM entry WHERE {among} ORDER BY n DESC", [numbers])
 
-    def count_waiting(self, space: int) -> int:
-        return int(self._database.value("SELECT count(*) FROM waiting WHERE space = ?", [space]))
+    def count_waiting(self, space: int, most: int = ALL) -> int:
+        """How many wait, counted up to `most`."""
+        some = "SELECT 1 FROM waiting WHERE space = ? LIMIT ?"
+        return int(self._database.value(f"SELECT count(*) FROM ({some}) AS counted", [space, most]))
 
     def queue(self, entries: Iterable[int]) -> None:
         """Let entries wait for their vectors in every space."""

@@ -27,7 +27,7 @@ _WORDS = Columns(Words)
 
 class SqliteText(TextIndex):
     _database: SqliteDatabase
-    at_once = 8_000
+    at_once = 1_000
 
     def state(self) -> tuple[Hashable, int]:
         generation = self._database.generation  # before: another thread may open another store right after
