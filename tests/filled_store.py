@@ -20,6 +20,7 @@ from backstory.domain.team import (
     Contribution,
     ContributionState,
     Delivery,
+    SpaceCopy,
     SpaceMember,
     StoredKeySet,
     TenantSettings,
@@ -101,6 +102,7 @@ def fill_store(store: Store) -> None:
     store.team.put_settings(TenantSettings("team-ops", True, 100.0, 30.0))
     store.contributions.put(Contribution("m", "alice", "Alice", ContributionState.PROPOSED, DAWN))
     store.outgoing.add(Delivery("k", "m", "", DAWN))
+    store.space_copies.put([SpaceCopy("m", "ops", "1", "Alice")])
     store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
     store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
     store.team.audit([AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")])

@@ -59,6 +59,8 @@ PUBLIC, CONTROL_TENANT = "public", "backstory_control"
 """The tenants of a database that have the user's own store and CONTROL; other spaces are tenants of their names."""
 
 
+TEAM_TOKEN = "BACKSTORY_TEAM_TOKEN"
+"""For `backstory team join` where nobody can type."""
 _SESSION_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "gemini-cli": "GEMINI_SESSION_ID"}
 """Where assistants say which conversation a program was started from."""
 
@@ -98,8 +100,13 @@ def _usual_home() -> str:
 def unknown_variables() -> list[str]:
     """Variables that look like settings and are none. They are no reason to refuse to start: a newer version may
     know them."""
-    known = {variable(setting.name) for setting in TABLE}
+    known = {TEAM_TOKEN, *(variable(setting.name) for setting in TABLE)}
     return sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+
+
+def team_token() -> str:
+    """The token for the team's server, where the environment has one."""
+    return os.environ.get(TEAM_TOKEN, "").strip()
 
 
 def editor_command() -> list[str]:

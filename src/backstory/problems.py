@@ -29,6 +29,7 @@ CONSEQUENCES: Mapping[str, str] = {
     "backups": "No backups of the store are made at the moment",
     "embedding": "New texts are found by their words alone at the moment",
     "briefs": "Hooks give new sessions an old brief at the moment",
+    "spaces": "The team's spaces are not reached at the moment, and answers have what they held last",
     "summaries": "Summaries are picked on this machine at the moment",
 }
 """What a worker's failure means to the user."""

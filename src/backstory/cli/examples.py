@@ -131,6 +131,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory team", "what is in force here: title, kind, author, state"),
         ("backstory team trust", "read what is on the shared branch from now on"),
         ("backstory team check", "for CI and before a commit"),
+        (
+            "backstory team join https://memory.example.com --space ops",
+            "recall and brief have the space's memories too; asks for the token",
+        ),
+        ("backstory team status", "joined spaces, their copies here, and what waits to be delivered"),
+        ("backstory team leave ops", "deletes the copies"),
     ),
     "list": (
         ("backstory list --project . --kind decision", "what was decided here"),

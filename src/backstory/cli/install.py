@@ -255,7 +255,10 @@ def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str
     if not changed:
         is_there = bool(outcomes) and all(each.action == "unchanged" for each in outcomes)
         return ["Nothing was changed: Backstory is already installed."] if is_there else []
-    steps = ["Restart these programs. `backstory uninstall --all` undoes everything."]
+    steps = [
+        "Restart these programs. `backstory uninstall --all` undoes everything.",
+        "If your team has a server, `backstory team join URL` adds what it shares.",
+    ]
     hooks_file = PurePath(hooks.USER["codex"].path).name
     if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):
         steps.insert(

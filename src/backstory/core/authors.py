@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ..domain.records import Memory
+from ..domain.records import Memory, Trust
 from ..domain.shared_notes import source_of
 from ..domain.team import Contribution, ContributionState
 from .engine import Caller, Engine
@@ -27,12 +27,22 @@ def attribute(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> Non
 
 
 def author_names(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> dict[str, str]:
-    """By the memory's id, the authors of memories that the team shares, but for those that the caller wrote in this space."""
+    """By the memory's id, the authors of memories that the team shares, with the space of copies on the user's own machine.
+
+    Those that the caller wrote in the space it calls are left out."""
     listed = list(memories)
     sources = {memory.id: source_of(memory) for memory in listed}
     names = {id: source.author for id, source in sources.items() if source}
+    names |= _names_in_spaces(engine, [memory.id for memory in listed if memory.trust is Trust.SPACE])
     if caller.space is None:
         return names
     person = caller.author.person if caller.author else ""
     known = engine.store.contributions.get(memory.id for memory in listed)
     return names | {id: each.author_name for id, each in known.items() if each.author != person}
+
+
+def _names_in_spaces(engine: Engine, copies: Sequence[str]) -> dict[str, str]:
+    if not copies:
+        return {}
+    known = engine.store.space_copies.get(copies)
+    return {id: f"{copy.author or 'you'} in {copy.space}" for id, copy in known.items()}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..domain.devices import DEVICE_SETUP
 from ..domain.errors import InvalidInput
 from ..domain.lazy import lazy_name
+from ..domain.team import JOINED_SPACES
 from ..worker import Worker
 from .calls import Call, Cancelled
 
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from .hooks.usage import judge_receipts
     from .sync import Sync, SyncReport
     from .team import refresh_trusted
+    from .team.spaces import Spaces
 else:  # all of them together take 150 ms, which a server that has just answered `initialize` does not have
     Backups = lazy_name("backstory.core.backups", "Backups")
     Briefs = lazy_name("backstory.core.brief.files", "Briefs")
     ClientMemories = lazy_name("backstory.core.client_memories", "ClientMemories")
     Devices = lazy_name("backstory.core.devices", "Devices")
     Feeding = lazy_name("backstory.core.client_memories.feeding", "Feeding")
+    Spaces = lazy_name("backstory.core.team.spaces", "Spaces")
     Retention = lazy_name("backstory.core.forgetting.retention", "Retention")
     Sync = lazy_name("backstory.core.sync", "Sync")
     erase_expired = lazy_name("backstory.core.forgetting", "erase_expired")
@@ -48,6 +51,7 @@ else:  # all of them together take 150 ms, which a server that has just answered
 SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "backups", "briefs"
 TURNS = "turns"
 DEVICES = "devices"
+SPACES = "spaces"
 START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
 LEAST_REST_S = 2.0  # however often it is nudged
 LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
@@ -60,6 +64,7 @@ RECENT_S = 0.3  # and how long that may take
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 DEVICES_REST_S = 60.0  # between two syncs with other machines, however much is saved
+CHECK_SPACES_S = 60.0  # for what the team saved while nothing happens here
 CHECK_DEVICES_S = 300.0  # for what other machines wrote while nothing happens here
 TURN_WRITTEN_S = 0.12  # Claude Code writes the last line of a turn up to 0.1 s after its Stop hook has run
 TURN_READ_S = 0.5  # how long the transcript of one turn may be read
@@ -83,6 +88,7 @@ class Background:
         self._fed_version: Hashable | None = None
         settings, problems = engine.settings, engine.problems
         self._device_setup = settings.home / DEVICE_SETUP
+        self._joined_spaces = settings.home / JOINED_SPACES
         chores = {
             RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
             SYNC: (self._sync_once, settings.reads_histories),
@@ -107,6 +113,14 @@ class Background:
                 self._engine.problems,
                 first_rest_s=START_AFTER_S,
                 least_rest_s=DEVICES_REST_S,
+            )
+        if SPACES not in self._workers and self._joined_spaces.exists():
+            self._workers[SPACES] = Worker(
+                SPACES,
+                self._sync_spaces,
+                self._engine.problems,
+                first_rest_s=START_AFTER_S,
+                least_rest_s=LEAST_REST_S,
             )
         for worker in self._workers.values():
             worker.wake()
@@ -228,6 +242,12 @@ class Background:
         if self._device_setup.exists():
             Devices(self._engine, self._places().home, patience_s=0.0).sync(self._call(DEVICES))
         return CHECK_DEVICES_S
+
+    def _sync_spaces(self) -> float:
+        """With the team's server, for as long as this machine has joined one of its spaces."""
+        if self._joined_spaces.exists():
+            Spaces(self._engine).sync(self._call(SPACES))
+        return CHECK_SPACES_S
 
     def _render_briefs(self) -> float:
         self._briefs = self._briefs or Briefs(self._engine)

@@ -14,10 +14,12 @@ from ..domain.filters import Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, category_of, kind_of
 from ..domain.metadata import FileMark, as_metadata, marks_of
 from ..domain.private import without_private
-from ..domain.records import Memory
+from ..domain.records import Memory, Trust
+from ..domain.team import SPACE_SURFACE, Delivery, SpaceCopy
 from .ask import Ask, Inquiry
 from .browsing import Browsing
 from .file_marks import mark_files
+from .joined import JoinedSpaces
 from .memories import Memories
 from .part import CallContext, CorePart
 from .projects.related import new_project_named
@@ -40,6 +42,8 @@ class RememberResult(NamedTuple):
     """What is remembered already and may be what this corrects."""
     is_proposal: bool = False
     """Whether a maintainer of the space has to accept it first."""
+    space: str = ""
+    """The team's space that it is delivered to in the background."""
 
 
 class Remembering(CorePart):
@@ -60,9 +64,13 @@ class Remembering(CorePart):
         replaces: str | None = None,
         files: Sequence[str] = (),
         project: str | None = None,
+        space: str | None = None,
     ) -> RememberResult:
-        """Committed when this returns. Of a memory that is replaced the kind stays unless one is given."""
-        text = _checked(text)
+        """Committed when this returns. Of a memory that is replaced the kind stays unless one is given. With a space of the
+        team's, which this machine has joined, the memory is queued for it; else it stays on this machine."""
+        text = checked_text(text)
+        if space is not None:
+            return self._queued(text, kind, replaces=replaces, files=files, project=project, space=space)
         if replaces is not None:
             memory = self._known(replaces)
             marks = self._marked(files, memory.project) or _unverified(memory)
@@ -102,6 +110,59 @@ class Remembering(CorePart):
         _check_secrets(note)
         text = f"Done: {task.text}" + (f"\n{note.strip()}" if note.strip() else "")
         return self._revised(task, text, MemoryKind.TASK, {STATUS: DONE})
+
+    def _queued(
+        self,
+        text: str,
+        kind: MemoryKind | None,
+        *,
+        replaces: str | None,
+        files: Sequence[str],
+        project: str | None,
+        space: str,
+    ) -> RememberResult:
+        """Save a copy here and a delivery for the team's server in one transaction. The id is chosen here and is the memory's
+        on the server too, so that a delivery that arrives twice is known."""
+        if not self.caller.is_local:
+            raise InvalidInput(
+                "space is for a server on the user's own machine; nothing was saved.",
+                hint="Leave it out: here memories are saved in the space that you call.",
+                field="space",
+            )
+        JoinedSpaces(self.engine.settings.home).check(space)
+        former = self._in_space(replaces, space) if replaces is not None else None
+        place = former.project if former else self._project(project)
+        chosen = kind or (kind_of(former) if former else MemoryKind.FACT)
+        draft = self._made(text, chosen, place, self._marked(files, place))
+        draft = draft._replace(surface=SPACE_SURFACE, trust=Trust.SPACE, session=None)
+        with self.engine.store.transaction():
+            if (known := self._same_in_space(draft)) is not None:
+                return RememberResult(known, is_new=False, space=space)
+            self._memories.put(draft)
+            self.engine.store.space_copies.put([SpaceCopy(draft.id, space, stamp="", author="")])
+            delivery = Delivery(draft.id, draft.id, former.id if former else "", self.engine.now())
+            self.engine.store.outgoing.add(delivery)
+        self._memories.follow_up(draft)
+        return RememberResult(draft, is_new=True, space=space)
+
+    def _in_space(self, id: str, space: str) -> Memory:
+        """The copy of a memory that another one shall correct there."""
+        memory = self._known(id)
+        copy = self.engine.store.space_copies.get([memory.id]).get(memory.id)
+        if copy is None or copy.space != space:
+            raise InvalidInput(
+                f"{id!r} is no memory of the space {space!r}; nothing was saved.",
+                hint="Leave out replaces to save a new one there, or space to correct your own.",
+                field="replaces",
+            )
+        return memory
+
+    def _same_in_space(self, draft: Memory) -> Memory | None:
+        where = Filter(
+            kinds=(Kind.MEMORY,), surfaces=(SPACE_SURFACE,), projects=(draft.project,), texts=(draft.text,)
+        )
+        memories = self.engine.store.memories.find(where, Page(limit=1))
+        return memories[0] if memories else None
 
     def _revised(
         self, memory: Memory, text: str, kind: MemoryKind | None, metadata: Mapping[str, Any]
@@ -153,7 +214,7 @@ def _unverified(memory: Memory) -> dict[str, Any]:
     return as_metadata(FileMark(mark.path) for mark in marks) if marks else {}
 
 
-def _checked(text: str) -> str:
+def checked_text(text: str) -> str:
     if not text.strip():
         raise InvalidInput("text is empty.", hint="Nothing was saved; say what to remember.", field="text")
     text = without_private(text).text

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
 from ..domain.kinds import MemoryKind, kind_of
 from ..domain.origins import clients_with, is_loaded_note
-from ..domain.records import QUOTABLE, Conversation, Memory, Trust
+from ..domain.records import OF_TEAM, QUOTABLE, Conversation, Memory, Trust
 from ..domain.statements import PlacedSaying, Speaker, Statement, StatementKind, StatementState
 from .insight.digest import open_tasks
 from .part import CorePart
@@ -81,12 +81,14 @@ class ProjectStates(CorePart):
         sayings = self._sayings(project, conversations, until)
         ends = self._ends(conversations, sayings, until)
         memories = self._memories(project, until)
-        loaded_notes = list(filter(is_loaded_note, (*memories, *self._memories(EVERY_PROJECT, until))))
+        general = self._memories(EVERY_PROJECT, until)
+        loaded_notes = list(filter(is_loaded_note, (*memories, *general)))
+        of_spaces = [memory for memory in general if memory.trust is Trust.SPACE]
         saved = [
             memory
             for memory in memories
             if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
-            and memory.trust is not Trust.TEAM  # which never stands for what this user said
+            and memory.trust not in OF_TEAM  # which never stands for what this user said
         ]
         dismissed = self.engine.store.sayings.dismissed()
         statements = fold(self._settled(conversations, sayings, ends), saved, dismissed)
@@ -99,9 +101,13 @@ class ProjectStates(CorePart):
         return ProjectState(
             conversations=self._worked(conversations, {each.conversation for each in statements}),
             statements=statements,
-            decisions=[memory for memory in memories if kind_of(memory) is MemoryKind.DECISION],
+            decisions=_once(
+                memory for memory in (*memories, *of_spaces) if kind_of(memory) is MemoryKind.DECISION
+            ),
             preferences=_once(
-                memory for memory in (*memories, *loaded_notes) if kind_of(memory) is MemoryKind.PREFERENCE
+                memory
+                for memory in (*memories, *loaded_notes, *of_spaces)
+                if kind_of(memory) is MemoryKind.PREFERENCE
             ),
             dropped=[memory for memory in memories if _is_dropped(memory)],
             tasks=[task for task in self.tasks(project) if task.trust in QUOTABLE],

@@ -33,12 +33,16 @@ class Trust(StrEnum):
     """From a file on the shared branch of a repository that this user trusts.
 
     Found only in that project, with its author."""
+    SPACE = "space"
+    """From a member of a team's space, copied from the team's server. Found in every project, with its author."""
     TOOL = "tool"
     """Reported by a program or inserted by a harness: output of tools, pages, files."""
 
 
-QUOTABLE = (Trust.OWN, Trust.IMPORTED, Trust.TEAM)
+QUOTABLE = (Trust.OWN, Trust.IMPORTED, Trust.TEAM, Trust.SPACE)
 """Records that may be shown unasked as the past of the user or the user's team."""
+OF_TEAM = (Trust.TEAM, Trust.SPACE)
+"""Records that others of the team wrote, which never stand for the user's own words."""
 
 
 class Memory(NamedTuple):

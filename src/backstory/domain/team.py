@@ -109,6 +109,24 @@ class Delivery(NamedTuple):
     problem: str = ""
 
 
+class SpaceCopy(NamedTuple):
+    """A memory of a team's space that this machine has a copy of."""
+
+    memory: str
+    """The id that it has on the server and here."""
+    space: str
+    stamp: str
+    """Its version on the server; empty for one that was saved here and not read back yet."""
+    author: str
+    """For people to read; empty for the user of this machine."""
+
+
+SPACE_SURFACE = "space"
+"""The surface of copies: no vocabulary saves under this name."""
+JOINED_SPACES = "spaces.json"
+"""In the data directory: the spaces that this machine has joined, and the tokens for their servers."""
+
+
 class Token(NamedTuple):
     id: str
     hash: str

@@ -125,13 +125,19 @@ class Remote:
 
     @cached_property
     def _opener(self) -> OpenerDirector:
-        class NoRedirects(request.HTTPRedirectHandler):
-            def redirect_request(self, *_: Any) -> None:
-                return None
+        return opener_for(self._address.hostname or "")
 
-        # texts for a server on this machine do not leave it, whatever proxy is set
-        proxies = request.ProxyHandler({}) if self._address.hostname in LOOPBACK else request.ProxyHandler()
-        return request.build_opener(NoRedirects, proxies)
+
+def opener_for(host: str) -> OpenerDirector:
+    """An opener that follows no redirect, so that a key goes to its host alone."""
+
+    class NoRedirects(request.HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    # texts for a server on this machine do not leave it, whatever proxy is set
+    proxies = request.ProxyHandler({}) if host in LOOPBACK else request.ProxyHandler()
+    return request.build_opener(NoRedirects, proxies)
 
 
 def _checked_address(url: str, name: str) -> SplitResult:

@@ -33,6 +33,7 @@ from .offer import Offer
 from .proxies import TrustedProxies
 from .responses import JSON, Gone, HttpRequest, Receive, Response, Send, put_off, read_request, text, write
 from .sessionlog import SessionLog
+from .spaces import SPACES, SpacesEndpoint
 from .tenants import ORDINARY, Tenants
 from .threads import Threads
 from .workers import quick_at_once
@@ -88,7 +89,9 @@ class TeamServer:
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
         )
         self._limit = RateLimit(settings.requests_per_minute)
+        self._threads = Threads(settings.workers, quick_at_once(settings))
         self._endpoint = self._open_endpoint(surfaces, is_personal)
+        self._spaces = SpacesEndpoint(self._sessions, self._threads, self._limit, self._metrics, self._audit)
 
     def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> McpEndpoint:
         settings = self._settings
@@ -102,8 +105,7 @@ class TeamServer:
             keeps_sessions=settings.http_sessions == "kept",
         )
         most_bytes = int(settings.max_request_mb * 1024 * 1024)
-        threads = Threads(settings.workers, quick_at_once(settings))
-        return McpEndpoint(dispatcher, self._sessions, threads, self._limit, most_bytes)
+        return McpEndpoint(dispatcher, self._sessions, self._threads, self._limit, most_bytes)
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         scope = {**scope, "client": self._client(scope)}  # for the pages too
@@ -172,6 +174,11 @@ class TeamServer:
                 return self._challenges.unauthorized(request)
             team = path.removeprefix(MCP).strip("/") or None
             return await self._endpoint.respond(request, principal, team, receive)
+        if path == SPACES or path.startswith(SPACES + "/"):
+            principal = await self._principal(request)
+            if principal is None:
+                return self._challenges.unauthorized(request)
+            return await self._spaces.respond(request, principal, receive)
         if request.method not in ("GET", "HEAD"):
             return text(405, "This page is only read.", (b"allow", b"GET, HEAD"))
         if path == "/healthz":

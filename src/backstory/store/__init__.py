@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from .runs import RunRoom
     from .sayings import SayingRoom
     from .sessions import SessionRoom
+    from .space_copies import SpaceCopyRoom
     from .sync import SyncRoom
     from .team import TeamRoom
     from .traces import TraceRoom
@@ -100,6 +101,7 @@ class Store:
     runs: RunRoom
     sayings: SayingRoom
     sessions: SessionRoom
+    space_copies: SpaceCopyRoom
     sync: SyncRoom
     team: TeamRoom
     traces: TraceRoom

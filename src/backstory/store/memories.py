@@ -60,6 +60,12 @@ class MemoryRoom:
         sql = f"SELECT e.id FROM entry e WHERE {MEMORIES} AND substr(e.id, 1, ?) = ? ORDER BY e.id LIMIT ?"
         return self._database.values(sql, [len(text), text, limit])
 
+    def stamps(self, where: Filter) -> list[tuple[str, int]]:
+        """Id and time of the last change in milliseconds of each memory that matches, by id."""
+        condition, values = where_clause(where)
+        sql = f"SELECT e.id, e.updated_at FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY e.id"
+        return [(id, int(at)) for id, at in self._database.rows(sql, values)]
+
     def projects(self) -> list[str]:
         """The projects that memories belong to."""
         return [project for project in self._distinct("project") if project]

@@ -208,6 +208,7 @@ _DECLARATIONS = (
         "contribution", "memory", "author author_name state replaces made_at reviewer reviewed_at",
         NO_WORDS, MANY_ROWS, STAYS,
     ),
+    _table("space_copy", "memory", "space stamp author", NO_WORDS, MANY_ROWS, STAYS),
     _table("outgoing", "key", "memory replaces queued_at problem", NO_WORDS, MANY_ROWS, STAYS),
     _table("audited", "id", "at person credential space tool outcome", NO_WORDS, MANY_ROWS, STAYS),
     # vectors: a copy takes them from `vector` to `embedding` and back, under the first name

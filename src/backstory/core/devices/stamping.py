@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from ...domain.devices import Carry, DeletionNote, SentConversation, Version, first_stamp
+from ...domain.records import Trust
 from ...domain.when import to_ms
 from ...store import Store
 from ...store.devices import DELETABLE_ROWS, ROWS
@@ -58,6 +59,8 @@ class Stamper:
         if loaded is None:  # also one that was never sent: a copy of this home may have sent it
             self._delete(MEMORY, id, [each.stamp for each in versions])
             return
+        if loaded.memory.trust is Trust.SPACE:
+            return  # the team's server has it, for every machine that joins the space
         self._room.put_versions(MEMORY, id, self._new_versions(loaded, versions))
         self._stamp_state(id, loaded.state)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ...domain.errors import InvalidInput, NotFound
+from ...domain.errors import InvalidInput, NotAllowed, NotFound
 from ...domain.filters import Filter, Page
 from ...domain.records import Former, Memory, Priority, Session, Trust
 from ..authors import attribute
@@ -136,6 +136,7 @@ class Memories(CorePart):
             memories = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
             if not memories:
                 raise NotFound("memory", id)
+            _check_own(memories[0])
             memory = memories[0]._replace(
                 text=text,
                 category=category or memories[0].category,
@@ -153,6 +154,7 @@ class Memories(CorePart):
 
     def amend(self, memory: Memory, **changes: Any) -> Memory:
         """Change some fields; what they were stays in the history. For a transaction of the caller's, who calls `follow_up` after it."""
+        _check_own(memory)
         changed = memory._replace(**changes, updated_at=self.engine.now())
         if changed.text != memory.text:
             summary = self.engine.summarizer.summary(changed.text)
@@ -183,6 +185,15 @@ def check_draft(draft: MemoryDraft) -> None:
     if draft.key is not None and not draft.key.strip():
         raise InvalidInput("key is empty.", hint="Nothing was saved; give the item a key.", field="key")
     _check_text(draft.text)
+
+
+def _check_own(memory: Memory) -> None:
+    """Raises NotAllowed for a copy from a team's space: the next reading would undo the change."""
+    if memory.trust is Trust.SPACE:
+        raise NotAllowed(
+            f"{memory.id} belongs to a space of the team; nothing was changed.",
+            hint="Correct it there: remember with replaces and space.",
+        )
 
 
 def _check_text(text: str) -> None:

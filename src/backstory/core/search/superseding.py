@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
-from ...domain.records import Entry, Memory, Trust
+from ...domain.records import OF_TEAM, Entry, Memory
 from ...domain.statements import StatementKind
 from ...search.engine import Hit
 from ...store import Store
@@ -25,7 +25,7 @@ def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
     groups: dict[tuple[str, bool, bool], list[Entry]] = {}
     for entry in entries:
         # where a team and this user disagree, both are shown
-        key = (entry.project, isinstance(entry, Memory), entry.trust is Trust.TEAM)
+        key = (entry.project, isinstance(entry, Memory), entry.trust in OF_TEAM)
         groups.setdefault(key, []).append(entry)
     comparable = [group for group in groups.values() if len(group) > 1]
     messages = store.sayings.by_message(

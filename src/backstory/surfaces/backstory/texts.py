@@ -94,7 +94,10 @@ def _excerpt(text: str, tokens: int) -> str:
 
 def remember_text(result: RememberResult, *, is_replacement: bool) -> str:
     memory = result.memory
-    if result.is_proposal:
+    if result.space:
+        state = "Saved" if result.is_new else "Known already as"
+        first = f"{state} {memory.id} ({kind_of(memory)}) for the space {result.space}; it is delivered in the background."
+    elif result.is_proposal:
         first = f"{'Proposed' if result.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space decides about it."
     elif not result.is_new:
         first = f"Known already as {memory.id}."

@@ -51,11 +51,14 @@ def remember(
     replaces: Annotated[str | None, "Id of the memory that this corrects"] = None,
     files: Annotated[list[str] | None, "Files it is about; later answers say if they changed"] = None,
     project: Annotated[str | None, "Name or path. Default: this one"] = None,
+    space: Annotated[str | None, "Team space to share it in, if the user asks. Default: private"] = None,
 ) -> str:
     """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
     Not what the code or git already says; never secrets."""
     chosen = None if kind is None else MemoryKind(kind)
-    result = core.remembering.remember(text, chosen, replaces=replaces, files=files or (), project=project)
+    result = core.remembering.remember(
+        text, chosen, replaces=replaces, files=files or (), project=project, space=space
+    )
     return remember_text(result, is_replacement=replaces is not None)
 
 

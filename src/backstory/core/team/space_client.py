@@ -1,0 +1,184 @@
+"""The laptop's side of `/spaces` on a team's server: JSON over HTTP, with the member's token, within a time limit.
+
+The token goes to the server that was joined and nowhere else: not through a redirect, not into a message."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from http import client
+from typing import Any, NamedTuple
+from urllib import error as errors
+from urllib import request
+from urllib.parse import urlsplit
+
+from ...domain.errors import InvalidInput, NotAllowed, Unavailable
+from ...search.remote import LOOPBACK, opener_for
+from .space_wire import (
+    BUCKETS,
+    DeliveredMemory,
+    DeliveryReceipt,
+    Json,
+    SharedMemory,
+    read_receipt,
+    read_shared,
+)
+
+REQUEST_TIMEOUT_S = 10.0
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+READ_BYTES = 65_536
+NO_SUCH_SPACE = "no_such_space"
+"""The `error` of an answer to somebody who is no member."""
+
+
+class OfferedSpace(NamedTuple):
+    name: str
+    role: str
+    is_reviewed: bool
+
+
+class SpaceClosed(NotAllowed):
+    """The server does not let this member in any more."""
+
+
+class DeliveryRefused(NotAllowed):
+    """The server does not take one delivery; others may fare better."""
+
+
+class SpaceClient:
+    def __init__(self, url: str, token: str, *, timeout_s: float = REQUEST_TIMEOUT_S) -> None:
+        self.url = checked_url(url)
+        if not (token and token.isascii() and token.isprintable()) or " " in token:
+            raise InvalidInput(
+                "The token must be printable ASCII without spaces; nothing was changed.", field="token"
+            )
+        self._token = token
+        self._timeout_s = timeout_s
+
+    def offered(self) -> tuple[str, list[OfferedSpace]]:
+        """The member's name on the server, and the spaces that the token opens. Raises SpaceClosed, Unavailable."""
+        body = self._ask("/spaces", None)
+        try:
+            spaces = [
+                OfferedSpace(each["name"], each["role"], each["review"] is True) for each in body["spaces"]
+            ]
+            return str(body["user"]), spaces
+        except (KeyError, TypeError) as error:
+            raise self._unexpected(error) from None
+
+    def digests(self, space: str) -> list[str]:
+        """One for each bucket. Raises SpaceClosed, Unavailable."""
+        digests = self._ask(f"/spaces/{space}/changes", {}).get("digests")
+        if not isinstance(digests, list) or len(digests) != BUCKETS:
+            raise self._unexpected("its digests")
+        return digests
+
+    def stamps(self, space: str, buckets: Iterable[int]) -> dict[str, str]:
+        """By id. Raises SpaceClosed, Unavailable."""
+        stamps = self._ask(f"/spaces/{space}/changes", {"buckets": list(buckets)}).get("stamps")
+        if not isinstance(stamps, dict) or not all(isinstance(each, str) for each in stamps.values()):
+            raise self._unexpected("its stamps")
+        return stamps
+
+    def memories(self, space: str, ids: Sequence[str]) -> list[SharedMemory]:
+        """Raises SpaceClosed, Unavailable."""
+        body = self._ask(f"/spaces/{space}/changes", {"ids": list(ids)})
+        try:
+            return [read_shared(each) for each in body["memories"]]
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._unexpected(error) from None
+
+    def deliver(self, space: str, delivered: DeliveredMemory) -> DeliveryReceipt:
+        """Raises DeliveryRefused, SpaceClosed, Unavailable."""
+        body = self._ask(f"/spaces/{space}/deliveries", delivered._asdict())
+        try:
+            return read_receipt(body)
+        except ValueError as error:
+            raise self._unexpected(error) from None
+
+    def _ask(self, path: str, question: Json | None) -> Json:
+        status, reply = self._send(path, question)
+        try:
+            body = json.loads(reply) if reply.strip().startswith(b"{") else {}
+        except (ValueError, RecursionError) as error:
+            raise self._unexpected(error) from None
+        if status == 200:
+            return body if isinstance(body, dict) else {}
+        message = str(body.get("message", ""))
+        if status == 401:
+            raise SpaceClosed(
+                f"{self.url} does not accept the token.", hint="Ask for a new one and join again."
+            )
+        if status == 404 and body.get("error") == NO_SUCH_SPACE:
+            raise SpaceClosed(f"{self.url} has no such space for you.", hint="Ask a maintainer of the space.")
+        if 400 <= status < 500 and message:
+            raise DeliveryRefused(message)
+        raise Unavailable(f"{self.url} answered {status}{f': {message}' if message else '.'}")
+
+    def _send(self, path: str, question: Json | None) -> tuple[int, bytes]:
+        try:
+            return self._exchange(path, question, time.monotonic() + self._timeout_s)
+        except (OSError, client.HTTPException, UnicodeError) as error:
+            reason = error.reason if isinstance(error, errors.URLError) else error
+            if isinstance(reason, TimeoutError):
+                raise Unavailable(f"{self.url} did not answer within {self._timeout_s:g} s.") from None
+            raise Unavailable(f"{self.url} cannot be reached: {reason or type(reason).__name__}.") from None
+
+    def _exchange(self, path: str, question: Json | None, deadline: float) -> tuple[int, bytes]:
+        data = None if question is None else json.dumps(question).encode()
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        asked = request.Request(self.url + path, data, headers)
+        try:
+            with self._opener.open(asked, timeout=self._timeout_s) as response:
+                return response.status, self._read(response, deadline)
+        except errors.HTTPError as error:
+            with error:
+                return error.code, self._read(error, deadline)
+
+    def _read(self, response: Any, deadline: float) -> bytes:
+        # a socket's timeout starts anew with every byte; the deadline does not
+        reply = bytearray()
+        while chunk := response.read(READ_BYTES):
+            reply += chunk
+            if time.monotonic() >= deadline:
+                raise TimeoutError
+            if len(reply) > MAX_REPLY_BYTES:
+                raise self._unexpected("more than is read")
+        return bytes(reply)
+
+    def _unexpected(self, what: object) -> Unavailable:
+        return Unavailable(f"{self.url} sent an answer that is not understood: {what}.")
+
+    @cached_property
+    def _opener(self) -> request.OpenerDirector:
+        return opener_for(urlsplit(self.url).hostname or "")
+
+
+def checked_url(url: str) -> str:
+    """The address of a server, without `/mcp`. Raises InvalidInput for one that would show the token to others."""
+    try:
+        parts = urlsplit(url)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable or "@" in parts.netloc or parts.query or parts.fragment:
+        raise InvalidInput(
+            f"{url!r} is no address of a server; nothing was changed.",
+            hint="Such as https://memory.example.com.",
+            field="url",
+        )
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise InvalidInput(
+            "The token would cross the network unencrypted; nothing was changed.",
+            hint=f"Use https://{parts.netloc}.",
+            field="url",
+        )
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+
+
+def split_space(url: str) -> tuple[str, str]:
+    """The address of a server and the space in it, which is empty where an address such as `…/mcp/ops` names none."""
+    place, mark, space = url.rstrip("/").partition("/mcp")
+    return (place, space.strip("/")) if mark else (url, "")

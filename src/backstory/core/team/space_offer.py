@@ -1,0 +1,61 @@
+"""What a team's server tells a member's laptop about the memories of a space."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from ...domain.filters import Filter, Kind, Page
+from ...domain.metadata import marks_of
+from ...domain.records import Memory
+from ...domain.scopes import Scope
+from ...domain.when import to_ms
+from ..part import CorePart
+from .space_wire import SharedMemory, bucket_digests, bucket_of
+
+UNKNOWN_AUTHOR = "somebody"
+"""Of memories that were saved before authors were."""
+
+
+class SpaceOffer(CorePart):
+    """Proposals and what is private to a session are in none of the answers."""
+
+    def digests(self) -> list[str]:
+        return bucket_digests(self._stamps())
+
+    def stamps(self, buckets: Collection[int]) -> dict[str, str]:
+        """By id, the stamps of the memories in some buckets."""
+        return {id: stamp for id, stamp in self._stamps() if bucket_of(id) in buckets}
+
+    def memories(self, ids: Sequence[str]) -> list[SharedMemory]:
+        """Those of the given that the caller may still see."""
+        self.caller.check_scope(Scope.READ)
+        if not ids:
+            return []
+        where = self.caller.visible(Filter(ids=tuple(ids), kinds=(Kind.MEMORY,)))
+        memories = self.engine.store.memories.find(where, Page())
+        known = self.engine.store.contributions.get(memory.id for memory in memories)
+        person = self.caller.author.person if self.caller.author else ""
+        authors = {id: "" if each.author == person else each.author_name for id, each in known.items()}
+        return [self._shared(each, authors.get(each.id, UNKNOWN_AUTHOR)) for each in memories]
+
+    def _stamps(self) -> list[tuple[str, str]]:
+        self.caller.check_scope(Scope.READ)
+        where = self.caller.visible(Filter(kinds=(Kind.MEMORY,)))
+        return [(id, str(at_ms)) for id, at_ms in self.engine.store.memories.stamps(where)]
+
+    def _shared(self, memory: Memory, author: str) -> SharedMemory:
+        updated_ms = to_ms(memory.updated_at)
+        return SharedMemory(
+            id=memory.id,
+            stamp=str(updated_ms),
+            text=memory.text,
+            category=memory.category,
+            # a caller that names no project saves under the space's own
+            project="" if memory.project == self.caller.project else memory.project,
+            key=memory.key,
+            tags=memory.tags,
+            files=tuple(mark.path for mark in marks_of(memory.metadata)),
+            created_ms=to_ms(memory.created_at),
+            updated_ms=updated_ms,
+            author=author,
+        )

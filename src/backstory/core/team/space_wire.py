@@ -1,0 +1,155 @@
+"""What a laptop and the team's server send each other about a space, as JSON.
+
+The server lists its memories as 256 digests, one for each bucket of ids. A laptop whose digest of a bucket differs asks for the ids and
+stamps in it, then for the memories that are new or changed. It costs the same however long the laptop was away, and needs no journal of
+deletions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from ...domain.errors import InvalidInput
+from ...domain.kinds import MemoryKind
+from ...domain.lazy import lazy_pattern
+
+Json = dict[str, Any]
+
+BUCKETS = 256
+MAX_MEMORIES_AT_ONCE = 200
+MAX_NAME_CHARS = 500
+_KEY = lazy_pattern(r"[0-9a-f]{24}", re.ASCII)
+
+
+class SharedMemory(NamedTuple):
+    """A memory of a space, as a member reads it."""
+
+    id: str
+    stamp: str
+    text: str
+    category: str | None
+    project: str
+    """A name that means the same on every machine; empty for what is true in all projects."""
+    key: str | None
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+    created_ms: int
+    updated_ms: int
+    author: str
+    """For people to read; empty for the member who asks."""
+
+
+class DeliveredMemory(NamedTuple):
+    """A memory that a laptop delivers. The same key again is the same delivery."""
+
+    key: str
+    text: str
+    kind: MemoryKind
+    project: str
+    files: tuple[str, ...]
+    made_ms: int
+    replaces: str
+    """The id of the memory that it corrects; empty for a new one."""
+
+
+class DeliveryReceipt(NamedTuple):
+    state: str
+    """A value of ContributionState."""
+    memory: str
+    """The memory that holds the text now; another than the key for a correction, and for a text that the space knew."""
+    is_listed: bool
+    """Whether the memory with the key as its id is listed to members."""
+
+
+def bucket_of(id: str) -> int:
+    return sha256(id.encode(errors="replace")).digest()[0]
+
+
+def bucket_digests(stamps: Iterable[tuple[str, str]]) -> list[str]:
+    """The digest of each bucket, from ids and stamps."""
+    lines: list[list[str]] = [[] for _ in range(BUCKETS)]
+    for id, stamp in stamps:
+        lines[bucket_of(id)].append(f"{id}\0{stamp}")
+    return [
+        sha256("\n".join(sorted(each)).encode(errors="replace")).hexdigest()[:16] if each else ""
+        for each in lines
+    ]
+
+
+def read_shared(body: object) -> SharedMemory:
+    """Raises ValueError for what no server of ours sends."""
+    fields = _fields(body)
+    return SharedMemory(
+        id=_text(fields, "id"),
+        stamp=_text(fields, "stamp"),
+        text=_text(fields, "text"),
+        category=_optional(fields, "category"),
+        project=_text(fields, "project"),
+        key=_optional(fields, "key"),
+        tags=_texts(fields, "tags"),
+        files=_texts(fields, "files"),
+        created_ms=_number(fields, "created_ms"),
+        updated_ms=_number(fields, "updated_ms"),
+        author=_text(fields, "author"),
+    )
+
+
+def read_receipt(body: object) -> DeliveryReceipt:
+    """Raises ValueError for what no server of ours sends."""
+    fields = _fields(body)
+    return DeliveryReceipt(_text(fields, "state"), _text(fields, "memory"), fields.get("is_listed") is True)
+
+
+def read_delivered(body: object) -> DeliveredMemory:
+    """Raises InvalidInput, which names the field."""
+    try:
+        fields = _fields(body)
+        delivered = DeliveredMemory(
+            key=_text(fields, "key"),
+            text=_text(fields, "text"),
+            kind=MemoryKind(_text(fields, "kind")),
+            project=_text(fields, "project"),
+            files=_texts(fields, "files"),
+            made_ms=_number(fields, "made_ms"),
+            replaces=_text(fields, "replaces"),
+        )
+    except ValueError as error:
+        raise InvalidInput(f"The delivery is not as expected: {error}.", field="delivery") from None
+    if not _KEY.fullmatch(delivered.key):
+        raise InvalidInput("key must be 24 hexadecimal digits.", field="key")
+    if len(delivered.project) > MAX_NAME_CHARS or any(len(each) > MAX_NAME_CHARS for each in delivered.files):
+        raise InvalidInput(f"project and files may have {MAX_NAME_CHARS} characters each.", field="project")
+    return delivered
+
+
+def _fields(body: object) -> Mapping[str, Any]:
+    if not isinstance(body, dict):
+        raise ValueError("it is no object")
+    return body
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is no text")
+    return value
+
+
+def _optional(fields: Mapping[str, Any], name: str) -> str | None:
+    return None if fields.get(name) is None else _text(fields, name)
+
+
+def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = fields.get(name)
+    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+        raise ValueError(f"{name} is no list of texts")
+    return tuple(values)
+
+
+def _number(fields: Mapping[str, Any], name: str) -> int:
+    value = fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+        raise ValueError(f"{name} is no time in milliseconds")
+    return value
