@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +19,7 @@ from .core.summaries import ChatWriter
 from .domain.data_home import data_home
 from .domain.discovery import guest_modules
 from .domain.errors import InvalidInput, Unavailable, install_hint
-from .domain.lazy import lazy_name
+from .domain.lazy import lazy_module, lazy_name
 from .search.embed import build_embedder
 from .search.remote import Remote
 from .settings import (
@@ -38,14 +39,20 @@ from .surfaces import load_surfaces
 from .tools.profiles import FULL, ProfileChoice
 
 if TYPE_CHECKING:
+    import shutil
+
     from .clients.machine import Machine, server_command
     from .core.derived import Derivation
     from .core.summaries import Writer
+    from .domain.team import TenantSettings
     from .readers import Places, reader_names
     from .search.embed import Embedder
     from .store.postgres.pool import PostgresPool
+    from .store.sqlite.restore import delete_store
     from .surfaces import Surfaces
 else:  # 10 ms together, which a first save does without
+    shutil = lazy_module("shutil")
+    delete_store = lazy_name("backstory.store.sqlite.restore", "delete_store")
     Machine = lazy_name("backstory.clients.machine", "Machine")
     server_command = lazy_name("backstory.clients.machine", "server_command")
     Places = lazy_name("backstory.readers", "Places")
@@ -145,9 +152,16 @@ def open_engine(
     *,
     embedder: Embedder | None = None,
     pool: PostgresPool | None = None,
+    limits: TenantSettings | None = None,
 ) -> Engine:
-    """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a pool."""
+    """Over the user's own store, or that of a team server's space. Spaces may share an embedder and a pool, and have
+    limits that differ from the server's."""
     own = _settings_of(settings, space) if space else settings
+    if limits is not None:
+        own = own.changed(
+            max_store_mb=own.max_store_mb if limits.max_store_mb is None else limits.max_store_mb,
+            retention_days=own.retention_days if limits.retention_days is None else limits.retention_days,
+        )
     embedder, writer = embedder or build_embedder(settings), _writer(settings)
     store = open_store(settings, space, pool=pool)  # last: nothing that can fail would leave it open
     return Engine(own, store, embedder, writer, background=_background, derivations=guest_derivations)
@@ -276,6 +290,19 @@ def find_spaces(settings: Settings) -> list[str]:
     named = [CONTROL] if path.with_name(f"{CONTROL}.db").exists() else []
     named += sorted(file.stem for file in (path.parent / "spaces").glob("*.db"))
     return ["", *named] if path.exists() else named
+
+
+def delete_space(settings: Settings, space: str) -> None:
+    """Delete the store of a team server's space for good, with its backups and other files."""
+    if in_postgres(settings):
+        store = _postgres().PostgresStore(
+            settings.database_url, tenant=_tenant(space), busy_timeout_s=settings.busy_timeout_s
+        )
+        with closing(store):
+            store.delete_tenant()
+    else:
+        delete_store(store_path(settings, space), busy_timeout_s=settings.busy_timeout_s)
+    shutil.rmtree(settings.home / "spaces" / f"{space}.files", ignore_errors=True)
 
 
 def open_pool(settings: Settings) -> PostgresPool | None:

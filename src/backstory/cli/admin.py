@@ -14,6 +14,7 @@ from ..domain.when import iso, utc_now
 from ..server.tenants import check_name, shared
 from ..settings import Settings
 from .report import Report, table
+from .tenants import delete_tenant, export_tenant, limit_tenant, list_tenants, measure_tenants
 
 NO_MEMBERS = "No space has members. Tokens and groups open spaces without them."
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=SpaceRole.WRITER,
         help="members add: what the member may do (writer)",
     )
+    parser.add_argument("--yes", action="store_true", help="tenants delete: do not ask")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -118,6 +120,13 @@ def _list_reviews(options: argparse.Namespace, settings: Settings) -> Report:
     return Report({"reviewed": spaces}, "\n".join(spaces) or "No space asks for review.")
 
 
+def _with_words(
+    run: Callable[[list[str], argparse.Namespace, Settings], Report], *names: str, optional: int = 0
+) -> Callable[[argparse.Namespace, Settings], Report]:
+    """An action of another module, with the words that it takes."""
+    return lambda options, settings: run(arguments(options, *names, optional=optional), options, settings)
+
+
 ACTIONS: dict[str, AdminAction] = {
     "members list": AdminAction("[SPACE]", "list members and their roles", _list_members),
     "members add": AdminAction("SPACE USER", "add a member, or change their role", _add_member),
@@ -125,5 +134,23 @@ ACTIONS: dict[str, AdminAction] = {
     "review list": AdminAction("", "list spaces that ask for review", _list_reviews),
     "review on": AdminAction("SPACE", "writers propose, maintainers accept", _review(True)),
     "review off": AdminAction("SPACE", "writers save directly", _review(False)),
+    "tenants list": AdminAction("", "list tenants and their limits", _with_words(list_tenants)),
+    "tenants size": AdminAction(
+        "[TENANT]", "measure one tenant, or all", _with_words(measure_tenants, "TENANT", optional=1)
+    ),
+    "tenants export": AdminAction(
+        "TENANT FILE", "copy a tenant into a new file of SQLite", _with_words(export_tenant, "TENANT", "FILE")
+    ),
+    "tenants delete": AdminAction("TENANT", "delete a tenant for good", _with_words(delete_tenant, "TENANT")),
+    "tenants quota": AdminAction(
+        "TENANT MB|none",
+        "limit the size of a tenant",
+        _with_words(limit_tenant("max_store_mb", "MB"), "TENANT", "MB"),
+    ),
+    "tenants retention": AdminAction(
+        "TENANT DAYS|none",
+        "archive what is older in a tenant",
+        _with_words(limit_tenant("retention_days", "days"), "TENANT", "DAYS"),
+    ),
 }
 SUBJECTS = tuple(dict.fromkeys(name.split()[0] for name in ACTIONS))

@@ -237,7 +237,8 @@ class TeamServer:
         }
 
     def _open_tenant(self, tenant: str) -> Engine:
-        engine = open_engine(self._settings, tenant, embedder=self._embedder, pool=self._pool)
+        limits = self._control.team.settings_of(tenant) if self._control else None
+        engine = open_engine(self._settings, tenant, embedder=self._embedder, pool=self._pool, limits=limits)
         engine.problems.log = self._log.write
         return engine
 

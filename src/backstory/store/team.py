@@ -67,6 +67,11 @@ class TeamRoom:
             sql = "DELETE FROM space_member WHERE space = ? AND person = ?"
             return self._database.change(sql, [space, person]) > 0
 
+    def remove_members(self, space: str) -> int:
+        """How many members the space had."""
+        with self._database.transaction():
+            return self._database.change("DELETE FROM space_member WHERE space = ?", [space])
+
     def members(self, space: str | None = None) -> list[SpaceMember]:
         """Of one space, or of all, by space and name."""
         where, values = ("TRUE", []) if space is None else ("space = ?", [space])

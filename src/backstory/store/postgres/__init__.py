@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import Store
+from ..tables import Forgettable, with_words_of
 from .database import PostgresDatabase
 from .pool import PostgresPool
 from .text import PostgresText
@@ -19,3 +20,13 @@ class PostgresStore(Store):
     ) -> None:
         database = PostgresDatabase(pool, tenant, busy_timeout_s=busy_timeout_s)
         super().__init__(database, PostgresText(database), PostgresVectors(database))
+
+    def delete_tenant(self) -> None:
+        """Delete the whole store, overwrite its bytes, and close it. A run that is stopped is finished by the next one.
+
+        Raises TimedOut while others read what was there before; the rows are gone then, and their bytes noted."""
+        self.database.delete_rows()
+        self.residue.note(with_words_of(Forgettable))
+        self.residue.overwrite()
+        self.database.delete_tenant()
+        self.close()

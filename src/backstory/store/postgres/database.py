@@ -49,6 +49,11 @@ _LARGE = {
     "event": ("data",),
 }
 
+_OWN_INDEXES = (
+    "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE n.nspname = ? AND c.relkind = 'i' AND c.relname ~ ? ORDER BY 1"
+)
+
 UNDONE = "Nothing was saved; try again."
 LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
 NO_TENANT = Tenant(0, "", 0)
@@ -291,6 +296,22 @@ class PostgresDatabase(Database):
             overwrite(self, residue, self.tenant.part, lambda table: self._pool.maintain("VACUUM", table))
             # without effect where another user owns the database
             self._pool.maintain("VACUUM FULL", "pg_statistic", schema="pg_catalog")
+
+    def delete_rows(self) -> None:
+        """Delete every row of the tenant, and its indexes of vectors. In one transaction for the rows."""
+        with self.transaction():
+            for table in reversed(TENANT_TABLES):
+                self.change(f"DELETE FROM {table}")
+        indexes = self.values(_OWN_INDEXES, [SCHEMA, f"^embedding_nearest_{self.tenant.number:d}_"])
+        for index in indexes:
+            self.maintain("DROP INDEX CONCURRENTLY", index)
+
+    def delete_tenant(self) -> None:
+        """Delete what is left of the tenant, its name too. A server that has it open refuses to write from then on."""
+        with self.transaction():
+            for table in reversed(TENANT_TABLES):
+                self.change(f"DELETE FROM {table}")
+            self.change("DELETE FROM tenant WHERE number = ?", [self.tenant.number])
 
     def maintain(self, command: str, relation: str, rest: str = "") -> None:
         """Run a command on a table or an index of the shared schema that no transaction may contain."""

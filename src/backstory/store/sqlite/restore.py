@@ -51,6 +51,16 @@ def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: 
     return copy
 
 
+def delete_store(live: Path, *, busy_timeout_s: float) -> None:
+    """Delete a store and its log. A server that has it open notices, and saves nothing into the deleted file."""
+    present = SqliteStore(live, busy_timeout_s=busy_timeout_s)
+    with translated(live), closing(present), suppress(_InPlace), present.transaction():
+        with alone_in(live.parent, busy_timeout_s):
+            live.unlink()
+            drop_log(live)
+        raise _InPlace
+
+
 def _replace_damaged(live: Path, incoming: Path, backups: Path, busy_timeout_s: float) -> Path:
     copy = backup_path(backups, live.stem, utc_now(), DAMAGED)
     with translated(live), alone_in(live.parent, busy_timeout_s):
