@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -50,16 +50,19 @@ def pooler(
     pool_mode: str = "transaction",
     database: str = "postgres",
     user: str = "postgres",
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
-    """The URL of the database behind a pooler whose server connections are fewer than its clients'."""
+    """The URL of the database behind a pooler whose server connections are fewer than its clients'. `settings` are those of
+    another file, but for where it listens and whom it lets in."""
     with tempfile.TemporaryDirectory(prefix="backstory-pooler-") as name:
         folder = Path(name)
         config = folder / "pgbouncer.ini"
-        config.write_text(
-            CONFIG.format(
-                server=server_folder, folder=folder, pool_mode=pool_mode, pool_size=pool_size, user=user
-            )
+        text = CONFIG.format(
+            server=server_folder, folder=folder, pool_mode=pool_mode, pool_size=pool_size, user=user
         )
+        ours = ("listen_", "unix_socket_dir", "auth_", "logfile")
+        more = {name: value for name, value in (settings or {}).items() if not name.startswith(ours)}
+        config.write_text(text + "".join(f"{name} = {value}\n" for name, value in more.items()))
         command = [program(), str(config)]
         if os.geteuid() == 0:  # it refuses to run as root
             owner = pwd.getpwuid(server_folder.stat().st_uid)
