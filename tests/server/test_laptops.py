@@ -26,6 +26,7 @@ from ..conftest import open_sqlite
 from ..cutting_proxy import CuttingProxy, cutting
 from ..doubles import make_settings
 from ..patience import until
+from ..processes import serving
 from ..repositories import git
 from ..typed import typed
 from .team import Json, Web, bearer, listening, token
@@ -459,3 +460,15 @@ def test_the_commands_join_show_and_leave(team: TeamOfLaptops, tmp_path: Path) -
     assert json.loads(typed("team", "status", "--json", home=folder).stdout) == {"spaces": []}
     missing = typed("team", "join", team.proxy.url, home=folder)
     assert (missing.returncode, "token is missing" in missing.stderr) == (2, True)
+
+
+def test_a_running_server_delivers_and_reads_behind_its_answers(team: TeamOfLaptops, tmp_path: Path) -> None:
+    folder = tmp_path / "laptop"
+    typed("team", "join", team.proxy.url, home=folder, BACKSTORY_TEAM_TOKEN=team.secret("bob"))
+    words = ("--embeddings", "off", "--histories", "off", "--surfaces", "backstory")
+    with serving(folder, *words) as server:
+        server.greet()
+        arguments = {"text": DECISION, "space": "ops"}
+        answer = server.ask("tools/call", {"name": "remember", "arguments": arguments})
+        assert "for the space ops" in answer["content"][0]["text"]
+        until(lambda: team.texts() == Counter([DECISION]))
