@@ -157,3 +157,45 @@ def test_a_part_that_is_written_after_its_message_is_noticed(tmp_path: Path) -> 
     before = stamp()
     write(storage / "part" / first.stem / "prt_z.json", '{"type": "text", "text": "Late."}')
     assert stamp() != before
+
+
+RUN_RULES = json.dumps([{"permission": "question", "pattern": "*", "action": "deny"}])
+
+
+@pytest.mark.parametrize(
+    ("rules", "stored", "text"),
+    [
+        (RUN_RULES, '"Always use tabs here."', "Always use tabs here."),
+        (RUN_RULES, '"Print \\"yes\\" at the end."', 'Print "yes" at the end.'),
+        (RUN_RULES, '"Two\nlines here."', "Two\nlines here."),
+        (RUN_RULES, '"yes"', '"yes"'),  # one word: the user's own quotation marks
+        (RUN_RULES, 'fix "the page" and "the link"', 'fix "the page" and "the link"'),
+        (RUN_RULES, '"the page" and "the link"', '"the page" and "the link"'),
+        (RUN_RULES, '"ends with C:\\"', '"ends with C:\\"'),
+        (None, '"Always use tabs here."', '"Always use tabs here."'),  # typed in the terminal program
+        ("[]", '"Always use tabs here."', '"Always use tabs here."'),
+        ("{half", '"Always use tabs here."', '"Always use tabs here."'),
+    ],
+)
+def test_the_quotation_marks_that_the_command_line_adds_are_not_the_users(
+    tmp_path: Path, rules: str | None, stored: str, text: str
+) -> None:
+    tables = TABLES.replace("version TEXT,", "version TEXT, permission TEXT,", 1)
+    id, project, parent, slug, directory, title, version, *times = session("s")
+    rows = {
+        "session": [(id, project, parent, slug, directory, title, version, rules, *times)],
+        "message": [message("m1", "s", BEGUN, role="user"), message("m2", "s", BEGUN + 1, role="assistant")],
+        "part": [
+            part("p1", "m1", "s", type="text", text=stored),
+            part("p2", "m2", "s", type="text", text='"I say so."'),
+        ],
+    }
+    (piece,) = read(database(tmp_path / "opencode.db", tables, rows))
+    assert [turn.text for turn in piece.turns] == [text, '"I say so."']
+
+
+def test_the_quotation_marks_of_the_command_line_are_removed_from_an_export_too(tmp_path: Path) -> None:
+    info = {"id": "s", "permission": json.loads(RUN_RULES)}
+    typed = {"info": {"id": "m1", "role": "user"}, "parts": [{"type": "text", "text": '"Always use tabs."'}]}
+    (piece,) = read(write(tmp_path / "export.json", json.dumps({"info": info, "messages": [typed]})))
+    assert piece.turns[0].text == "Always use tabs."

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...domain.usage import ModelCall
-from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Source, Turn, WitnessRank
+from .. import ConversationHeader, ConversationKind, Cursor, Form, Piece, Role, Source, Turn, WitnessRank
 from .databases import NOT_JSON, DatabaseProgress, columns, document, listed, read_database
 from .documents import read_beside, read_document, stamps
 from .opencode_turns import Exchange, Record, message_turn, model_call, turn_of
@@ -21,7 +21,7 @@ from .values import fields_of, fingerprint, items_of, records_of, text_of, time_
 
 UNNAMED = ("New session - ", "Child session - ")
 TIMES = ("time_created", "time_updated")
-FIELDS = ("id", "parent_id", "directory", "title", *TIMES)
+FIELDS = ("id", "parent_id", "directory", "title", "permission", *TIMES)
 MESSAGES = ("message", "part", "session_message")
 
 
@@ -191,6 +191,8 @@ def _piece(
     source: str, session: Record, turns: Iterable[Turn | None], skipped: Counter[str], folder: str
 ) -> Piece | None:
     spoken = [turn for turn in turns if turn]
+    if _is_of_command_line(session):
+        spoken = [_unquoted(turn) if turn.role is Role.USER else turn for turn in spoken]
     id = text_of(session.get("id"))
     if not spoken or not id:
         return None
@@ -209,3 +211,22 @@ def _piece(
         ended_ms=time_ms(session.get("time_updated")) or time_ms(times.get("updated")),
     )
     return whole(header, spoken, skipped, cursor=None)
+
+
+def _is_of_command_line(session: Record) -> bool:
+    """Whether `opencode run` made the session: nobody is there to answer questions of the model, so it denies them."""
+    rules = session.get("permission")
+    rules = document(rules) if isinstance(rules, str | bytes) else rules
+    return any(
+        (rule.get("permission"), rule.get("action")) == ("question", "deny") for rule in records_of(rules)
+    )
+
+
+def _unquoted(turn: Turn) -> Turn:
+    """Without the quotation marks that `opencode run` puts around a word of its command line that has a space in it, and
+    without the backslash that it puts before those within: the user typed neither."""
+    inner = turn.text[1:-1]
+    is_quoted = len(turn.text) > 2 and turn.text[0] == turn.text[-1] == '"' and " " in inner
+    if not is_quoted or '"' in inner.replace('\\"', "") or inner.endswith("\\"):
+        return turn
+    return turn._replace(text=inner.replace('\\"', '"').strip())
