@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from backstory import __version__
 from backstory.clients.catalogue import NAME
-from backstory.clients.hooks import SCRIPT, SOURCE, gemini_hooks
+from backstory.clients.hooks import SCRIPT, gemini_hooks, script_texts
 from backstory.clients.packages import AUTHOR, DESCRIPTION, KEYWORDS, ON_PATH, as_json, server_entry
 
 SOURCE_LICENSE = "MIT AND Apache-2.0"
@@ -28,7 +28,7 @@ def gemini_extension(command: Sequence[str] = ON_PATH) -> dict[str, str]:
     return {
         "gemini-extension.json": as_json(about),
         "hooks/hooks.json": as_json({"hooks": gemini_hooks(line)}),
-        f"hooks/{SCRIPT}": SOURCE.read_text("utf-8"),
+        **{f"hooks/{name}": text for name, text in script_texts().items()},
     }
 
 

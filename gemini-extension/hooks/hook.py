@@ -9,12 +9,42 @@ Whether a session gets anything at all is decided here and nowhere else: `is_sil
 
 from __future__ import annotations
 
-import _thread
 import os
 import sys
-from time import sleep, time
 
 TYPE_CHECKING = False  # as checkers know it; `typing` takes 5 ms to import
+if TYPE_CHECKING or __name__ != "__main__":
+    from .hook_means import (
+        TimeLimit,
+        as_json,
+        ask,
+        default_data,
+        doors,
+        limit_s,
+        now,
+        parse,
+        quoted,
+        read,
+        send,
+        write,
+    )
+else:  # a script alone with its other half, which Python under -I does not look for by itself
+    sys.dont_write_bytecode = True
+    sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    from hook_means import (
+        TimeLimit,
+        as_json,
+        ask,
+        default_data,
+        doors,
+        limit_s,
+        now,
+        parse,
+        quoted,
+        read,
+        send,
+        write,
+    )
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
@@ -23,7 +53,9 @@ if TYPE_CHECKING:
 
 DEFAULT_LIMIT_S = 0.9
 """Clients are told to wait longer, so that none of them shows that a hook was cancelled."""
-HOUR_S = 3600.0
+READING_LIMIT_S = 3.0
+"""More, for a session that starts when something was not read yet. It takes 0.3 s where the machine is idle."""
+HOUR_S, DAY_S = 3600.0, 86_400.0
 START, COMPACT, PROMPT, EDIT, FAILURE, STOP = (
     "SessionStart",
     "PreCompact",
@@ -59,11 +91,19 @@ MAX_FILES = 3
 MIN_PROMPT_CHARS = 20
 MAX_SENT_CHARS = 20_000
 META_BYTES = 4_096
-DOORS = "doors"
+WATCH, STARTS = "watch.json", "starts"
+"""The list of files that were read, by reader; and a folder with the clients of which none was read yet."""
+FOLDER_SIZE = -1
+"""Stands for the size of a folder, of which only the time counts."""
+READERS = {"copilot-cli": "copilot", "vscode": "copilot"}
+"""The readers of clients that are not called the same."""
+MAX_FRUITLESS_READINGS = 3
+NO_WINDOW = 0x08000000
+"""Of Windows: the process has no console to show."""
 
 
 def main(client: str, data: str, name: str = "") -> None:
-    give_up_after(float(os.environ.get("BACKSTORY_BRIEF_TIMEOUT_S") or DEFAULT_LIMIT_S))
+    limit = TimeLimit(limit_s(DEFAULT_LIMIT_S))
     event = parse(sys.stdin.buffer.read())
     name = name or str(event.get("hook_event_name") or START)
     project, checkout = project_of(event)
@@ -71,6 +111,9 @@ def main(client: str, data: str, name: str = "") -> None:
         return
     moment = EVENTS[name.lower()]
     if moment == START:
+        if names := unread(client, data):
+            limit.extend(limit_s(READING_LIMIT_S))
+            read_unread(names, data, request(client, moment, event, project, checkout, " ".join(names)))
         say(client, name, data, event, opening(client, event, data, project))
     elif moment == COMPACT:
         send(data, request(client, moment, event, project, checkout), to_all=True)
@@ -132,6 +175,87 @@ def is_excepted(project: str, excepted: Any) -> bool:
 
 def is_off(mode: str) -> bool:
     return mode.lower() in ("off", "0", "false", "no")
+
+
+def unread(client: str, data: str) -> list[str]:
+    """The readers whose files changed since they were read. Of a client whose reader has found nothing yet it is only known
+    that it was started."""
+    starts = os.path.join(data, STARTS)
+    try:
+        watched = read_watch(data).get("readers", {})
+        names = [name for name, paths in watched.items() if any(is_changed(*each) for each in paths)]
+        names += [
+            name
+            for name in (os.listdir(starts) if os.path.isdir(starts) else ())
+            if not watched.get(name) and is_promising(os.path.join(starts, name))
+        ]
+        own = READERS.get(client, client)
+        if not watched.get(own):
+            os.makedirs(starts, 0o700, exist_ok=True)
+            os.close(os.open(os.path.join(starts, own), os.O_WRONLY | os.O_CREAT, 0o600))
+            os.utime(os.path.join(starts, own))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return []  # a full disk, or a list of another version: what was rendered can still be told
+    return names
+
+
+def read_watch(data: str) -> Json:
+    path = os.path.join(data, WATCH)
+    body: Json = parse(read(path)) if os.path.exists(path) else {}
+    return body
+
+
+def is_promising(start: str) -> bool:
+    state = os.stat(start)
+    return state.st_size < MAX_FRUITLESS_READINGS and state.st_mtime > now() - DAY_S
+
+
+def count_fruitless(names: list[str], data: str) -> None:
+    """A client may keep its files where no reader looks: after some readings that found none, its starts count no more."""
+    watched = read_watch(data).get("readers", {})
+    for name in names:
+        start = os.path.join(data, STARTS, name)
+        if not watched.get(name) and os.path.exists(start):
+            with open(start, "ab") as file:
+                file.write(b".")
+
+
+def is_changed(path: str, size: int, modified_ns: int) -> bool:
+    try:
+        state = os.stat(path)
+    except OSError:
+        return modified_ns != 0
+    return state.st_mtime_ns != modified_ns or size not in (FOLDER_SIZE, state.st_size)
+
+
+def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
+    """Have a running server read what is new, or else a process of its own, which finishes also when nobody waits any more."""
+    wait_s = limit_s(READING_LIMIT_S)
+    try:
+        for door in doors(data):
+            door.settimeout(wait_s)
+            door.sendall(as_json(body))
+            if door.recv(1):  # a server that is about to leave does not answer
+                break
+        else:
+            start_reading(names, data, body["project"]).wait(wait_s)
+        count_fruitless(names, data)
+    except Exception:  # what was rendered before can still be told
+        return
+
+
+def start_reading(names: list[str], data: str, project: str) -> Any:
+    import subprocess  # 10 ms, where something is to be read
+
+    python = read_watch(data).get("python") or sys.executable
+    return subprocess.Popen(
+        [python, "-I", "-m", "backstory.cli.recent", data, project, *names],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        creationflags=NO_WINDOW if sys.platform == "win32" else 0,
+    )
 
 
 def opening(client: str, event: Json, data: str, project: str) -> Json:
@@ -304,138 +428,6 @@ def brief_path(data: str, project: str) -> str:
     from binascii import crc32  # a library to load, 0.2 ms: only for sessions that get a brief
 
     return os.path.join(data, "briefs", format(crc32(os.fsencode(project)), "08x") + ".json")
-
-
-def ask(data: str, body: Mapping[str, str]) -> Json:
-    """The answer of the server that started last, of those that run."""
-    for door in doors(data):
-        door.sendall(as_json(body))
-        content = b""
-        while chunk := door.recv(65_536):
-            content += chunk
-        answer: Json = parse(content) if content.strip() else {}
-        return answer
-    return {}
-
-
-def send(data: str, body: Mapping[str, str], *, to_all: bool = False) -> None:
-    """Tell a server, or all of them, and wait for no answer."""
-    for door in doors(data):
-        door.sendall(as_json(body))
-        if not to_all:
-            return
-
-
-def doors(data: str) -> Iterator[Any]:
-    """Connections to running servers, that of the newest first. What a server that was killed left behind is removed."""
-    import _socket  # a library to load, 0.4 ms, where a server is asked
-
-    folder = os.path.join(data, DOORS)
-    names = os.listdir(folder) if os.path.isdir(folder) else []
-    paths = [os.path.join(folder, name) for name in names if name.endswith((".sock", ".port"))]
-    for path in sorted(paths, key=changed_at, reverse=True):
-        try:
-            if path.endswith(".sock"):
-                door = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-                door.connect(path)
-            else:
-                door = open_port(read(path).split(), _socket)
-            yield door
-        except (ConnectionError, FileNotFoundError):
-            if os.path.exists(path):
-                os.unlink(path)
-
-
-def changed_at(path: str) -> float:
-    """When a file was changed, or 0 if it is gone: a server may leave at any moment."""
-    try:
-        return os.stat(path).st_mtime
-    except OSError:
-        return 0.0
-
-
-def open_port(words: list[bytes], _socket: Any) -> Any:
-    """Where there are no sockets with paths. The server says a word first, for another program may have its port by now."""
-    port, greeting, secret = words
-    door = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
-    door.connect(("127.0.0.1", int(port)))
-    if door.recv(len(greeting)) != greeting:
-        raise ConnectionError
-    door.sendall(secret + b"\n")
-    return door
-
-
-def as_json(body: Mapping[str, str]) -> bytes:
-    pairs = ", ".join(f"{quoted(name)}: {quoted(value)}" for name, value in body.items())
-    return f"{{{pairs}}}\n".encode()
-
-
-class Scanning:
-    """What the scanner of `json` asks for; it is in C, while `json` around it imports `re`, which takes as long as Python itself."""
-
-    strict = True
-    object_hook = object_pairs_hook = parse_constant = None
-    parse_float, parse_int = float, int
-
-
-def parse(content: bytes) -> Any:
-    text = content.decode().lstrip()
-    try:
-        from _json import make_scanner  # json itself compiles patterns: 4 ms
-    except ImportError:
-        import json  # another Python has nothing faster
-
-        return json.loads(text)
-    scanner: Any = make_scanner
-    return scanner(Scanning)(text, 0)[0]
-
-
-def quoted(text: str) -> str:
-    try:
-        from _json import encode_basestring_ascii  # 4 ms less than json
-    except ImportError:
-        import json  # another Python has nothing faster
-
-        return json.dumps(text)
-    return str(encode_basestring_ascii(text))
-
-
-def now() -> float:
-    return time()
-
-
-def read(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def write(text: str) -> None:
-    """At once: half a line of JSON would be shown to the user."""
-    os.write(1, text.encode() + b"\n")
-
-
-def give_up_after(seconds: float) -> None:
-    """A thread and no signal, which Windows has not; `threading` itself would take longer than all the rest."""
-
-    def leave() -> None:
-        sleep(seconds)
-        os._exit(0)
-
-    _thread.start_new_thread(leave, ())
-
-
-def default_data() -> str:
-    """Where Backstory keeps its data unless told otherwise."""
-    home = os.path.expanduser("~")
-    if os.environ.get("BACKSTORY_HOME"):
-        return os.environ["BACKSTORY_HOME"]
-    if sys.platform == "darwin":
-        return os.path.join(home, "Library", "Application Support", "backstory")
-    if sys.platform == "win32":
-        return os.path.join(
-            os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local"), "backstory"
-        )
-    return os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), "backstory")
 
 
 if __name__ == "__main__":

@@ -324,7 +324,11 @@ def brief_of(user: User, client: str) -> str:
     """What a session of a client is told at its start."""
     event = {"hook_event_name": "SessionStart", "cwd": str(user.project), "session_id": f"s-{client}"}
     words = [sys.executable, "-I", "-S", str(SOURCE), client, str(user.store)]
-    variables = {"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), "BACKSTORY_BRIEF": "on"}
+    variables = {
+        "BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S),
+        "BACKSTORY_BRIEF": "on",
+        **user.environment(),
+    }
     done = subprocess.run(
         words, input=json.dumps(event), env=variables, capture_output=True, encoding="utf-8", check=True
     )

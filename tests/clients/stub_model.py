@@ -55,12 +55,17 @@ CHUNKS: tuple[Event, ...] = tuple(
         {"index": 0, "delta": {}, "finish_reason": "stop"},
     )
 )
-CANDIDATES = {
-    "candidates": [
-        {"content": {"role": "model", "parts": [{"text": "Good."}]}, "finishReason": "STOP", "index": 0}
-    ],
-    "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
-}
+_SCORE = json.dumps({"complexity_reasoning": "A sentence.", "complexity_score": 1})
+"""What Gemini CLI wants to know before the request itself, to choose a model; without it, it asks again for a minute."""
+
+
+def _candidates(body: str) -> Event:
+    text = _SCORE if "complexity_score" in body else "Good."
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+    }
 
 
 class ToolUse(NamedTuple):
@@ -120,9 +125,11 @@ def stub_model(*uses: ToolUse) -> Iterator[Model]:
                 return self._answer("application/json", b'{"input_tokens": 100}')
             requests.append(body)
             if "GenerateContent" in self.path:
-                return self._answer("text/event-stream", f"data: {json.dumps(CANDIDATES)}\n\n".encode())
+                return self._answer(
+                    "text/event-stream", f"data: {json.dumps(_candidates(body))}\n\n".encode()
+                )
             if "generateContent" in self.path:
-                return self._answer("application/json", json.dumps(CANDIDATES).encode())
+                return self._answer("application/json", json.dumps(_candidates(body)).encode())
             if self.path.endswith("/chat/completions"):
                 chunks = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in CHUNKS)
                 return self._answer("text/event-stream", f"{chunks}data: [DONE]\n\n".encode())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.clients.hook import DOORS
+from backstory.clients.hook_means import DOORS
 from backstory.core.brief.files import BriefFiles
 
 from ..core.test_failures import failed, log_of, passed

@@ -7,17 +7,25 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from backstory.clients.hook import DEFAULT_LIMIT_S, FAILURE, question
+from backstory.clients.hook import (
+    DEFAULT_LIMIT_S,
+    FAILURE,
+    MAX_FRUITLESS_READINGS,
+    STARTS,
+    question,
+    unread,
+)
 from backstory.clients.hooks import SOURCE
 from backstory.core.brief.files import BriefFiles
 
 from ..patience import PATIENCE_S
-from ..processes import serving
+from ..processes import run, serving
 from ..repositories import git
 
 TEXT = '<backstory project="p" made="2026-01-02">\nOpen:\n- é\n</backstory>'
@@ -52,13 +60,18 @@ def hook(
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(SOURCE), client, str(tmp_path / "data"), *words],
         input=given,
-        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), **variables},
+        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), **nobody(tmp_path), **variables},
         cwd=tmp_path,
         capture_output=True,
         timeout=PATIENCE_S,
     )
     assert (done.returncode, done.stderr) == (0, b"")
     return done.stdout.decode()
+
+
+def nobody(folder: Path) -> dict[str, str]:
+    """Whose histories a hook may have read."""
+    return dict.fromkeys(("HOME", "USERPROFILE"), str(folder / "nobody"))
 
 
 def start(directory: Path, **fields: Any) -> dict[str, Any]:
@@ -337,7 +350,7 @@ def test_it_gives_up_when_its_input_does_not_come(tmp_path: Path, project: Path)
         [sys.executable, "-I", "-S", str(SOURCE), "claude-code", str(tmp_path / "data")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={},
+        env=nobody(tmp_path),
     )
     with waiting:
         assert waiting.wait(PATIENCE_S) == 0
@@ -350,7 +363,7 @@ def test_it_imports_next_to_nothing(tmp_path: Path, project: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-X", "importtime", str(SOURCE), "claude-code", str(tmp_path / "data")],
         input=json.dumps(start(project)).encode(),
-        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S)},
+        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), **nobody(tmp_path)},
         capture_output=True,
         timeout=PATIENCE_S,
     )
@@ -424,3 +437,55 @@ def test_what_was_saved_just_before_the_client_left_is_in_the_brief_of_the_next_
         server.greet()
         server.ask("tools/call", {"name": tool, "arguments": arguments})
     assert "Walruses sleep on port 9090." in context(hook(tmp_path, start(folder)))
+
+
+RULE = "From now on, always use tabs in the Makefile."
+
+
+def say_in_claude(home: Path, project: Path, text: str, id: str) -> None:
+    log = home / ".claude" / "projects" / "-p" / f"{id}.jsonl"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    said = {"type": "user", "uuid": id, "sessionId": id, "cwd": str(project)}
+    message = {"message": {"role": "user", "content": text}, "timestamp": f"{datetime.now(UTC).isoformat()}"}
+    log.write_text(json.dumps(said | message) + "\n")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def test_a_session_is_told_what_another_assistant_wrote_just_before_though_no_server_runs(
+    tmp_path: Path, project: Path, home: Path
+) -> None:
+    say_in_claude(home, project, "Why is the sky blue?", "1111")
+    run("sync", home=tmp_path / "data", HOME=str(home))
+    assert RULE not in hook(tmp_path, start(project), "codex", HOME=str(home))
+    say_in_claude(home, project, RULE, "2222")
+    assert RULE in context(hook(tmp_path, start(project), "codex", HOME=str(home)))
+
+
+def test_the_first_session_of_an_assistant_is_read_though_none_of_it_was_known(
+    tmp_path: Path, project: Path, home: Path
+) -> None:
+    hook(tmp_path, start(project), HOME=str(home))  # nothing is written yet
+    say_in_claude(home, project, RULE, "1111")
+    assert RULE in context(hook(tmp_path, start(project), "gemini-cli", HOME=str(home)))
+
+
+def test_a_client_whose_files_are_never_found_is_soon_left_alone(
+    tmp_path: Path, project: Path, home: Path
+) -> None:
+    data = tmp_path / "data"
+    for _ in range(MAX_FRUITLESS_READINGS + 2):
+        assert context(hook(tmp_path, start(project), "qwen-code", HOME=str(home))) == TEXT
+    assert (data / STARTS / "qwen-code").stat().st_size == MAX_FRUITLESS_READINGS
+    assert unread("qwen-code", str(data)) == []
+
+
+def test_what_cannot_be_read_leaves_the_brief_as_it_was(tmp_path: Path, project: Path, home: Path) -> None:
+    (tmp_path / "data" / "store.db").write_bytes(b"no database at all " * 500)
+    hook(tmp_path, start(project), HOME=str(home))
+    assert context(hook(tmp_path, start(project), "codex", HOME=str(home))) == TEXT
+    assert (tmp_path / "data" / STARTS / "codex").exists()

@@ -392,7 +392,8 @@ def test_hooks_stand_beside_those_of_others_and_go_alone(machine: Machine, clien
     hooks = json.loads(path.read_text())["hooks"]
     assert hooks[events[0]][0] == {"command": "theirs"}
     assert all(str(machine.data / "hook.py") in json.dumps(hooks[event][-1]) for event in events)
-    assert (machine.data / "hook.py").read_bytes() == SOURCE.read_bytes()
+    for name in ("hook.py", "hook_means.py"):
+        assert (machine.data / name).read_bytes() == SOURCE.with_name(name).read_bytes()
     assert {each.action for each in install(machine, client)} == {"unchanged"}
     uninstall(machine, client)
     assert path.read_text() == text

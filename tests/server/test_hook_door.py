@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from backstory.clients.hook import DOORS
+from backstory.clients.hook_means import DOORS
 from backstory.clients.hooks import SOURCE
 from backstory.core.brief.files import BriefFiles
 
@@ -43,7 +43,7 @@ def hook(data: Path, project: Path, name: str, **fields: Any) -> str:
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(SOURCE), "claude-code", str(data)],
         input=json.dumps(event).encode(),
-        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S)},
+        env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), "HOME": str(data / "nobody")},
         capture_output=True,
         timeout=PATIENCE_S,
     )
@@ -117,7 +117,7 @@ def test_a_program_that_took_the_port_of_a_killed_server_learns_nothing(
             [sys.executable, "-I", "-S", str(SOURCE), "claude-code", str(data)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S)},
+            env={"BACKSTORY_BRIEF_TIMEOUT_S": str(PATIENCE_S), "HOME": str(data / "nobody")},
         )
         assert process.stdin is not None
         event = {

@@ -571,6 +571,9 @@ class Histories:
     def read_turn(self, transcript: str) -> None:
         self.asked.append("turn")
 
+    def read_recent(self, readers: Sequence[str], project: str) -> None:
+        self.asked.append("start")
+
     def wake(self) -> None:
         pass
 

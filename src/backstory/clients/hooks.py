@@ -20,14 +20,15 @@ from .formats import Change
 from .machine import Machine
 from .steps import FileTarget
 
-SCRIPT, WINDOWS_LAUNCHER = "hook.py", "hook.cmd"
+SCRIPT, MEANS, WINDOWS_LAUNCHER = "hook.py", "hook_means.py", "hook.cmd"
 SOURCE = Path(__file__).with_name(SCRIPT)
 _CMD_SPECIAL = lazy_pattern(r"[\s&|<>^()%!;,=']")
 QUIET = 'exec 2>/dev/null; "$0" "$@" || :'
 """A program of `sh` that runs the words after it, says nothing about a program that is missing, and succeeds."""
 SESSION_SOURCES = "startup|resume|clear|compact"
-TIMEOUT_S, TIMEOUT_MS = 2, 5_000
-"""More than `hook.py` ever takes: clients show a hook that they had to stop. Gemini CLI counts milliseconds and starts slowly."""
+TIMEOUT_S, START_TIMEOUT_S, TIMEOUT_MS = 2, 5, 5_000
+"""More than `hook.py` ever takes, also where a session starts and something is read first: clients show a hook that they had to
+stop. Gemini CLI counts milliseconds and starts slowly."""
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 FAILURE_SINCE = (2, 1)
 """The version of Claude Code that knows PostToolUseFailure; an unknown name opens a dialog at every start."""
@@ -75,21 +76,24 @@ def claude_code_hooks(words: Sequence[str], *, with_failures: bool = True) -> di
     """By event. With `args` no shell is asked, so nothing needs quotes."""
     command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": TIMEOUT_S}
     matchers = {
-        "SessionStart": SESSION_SOURCES,
         "UserPromptSubmit": "",
         "PreToolUse": EDITING_TOOLS,
         **({"PostToolUseFailure": "Bash"} if with_failures else {}),
         "PreCompact": "",
         "Stop": "",
     }
-    return _groups(matchers, command)
+    return _start(command) | _groups(matchers, command)
 
 
 def codex_hooks(line: str) -> dict[str, list[Any]]:
     """By event. Patches come as commands too, and a command that failed is told from its output."""
     command = {"type": "command", "command": line, "timeout": TIMEOUT_S}
     matchers = dict.fromkeys(("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"), "")
-    return _groups({"SessionStart": SESSION_SOURCES, **matchers}, command)
+    return _start(command) | _groups(matchers, command)
+
+
+def _start(command: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return _groups({"SessionStart": SESSION_SOURCES}, {**command, "timeout": START_TIMEOUT_S})
 
 
 def _groups(matchers: Mapping[str, str], command: Mapping[str, Any]) -> dict[str, list[Any]]:
@@ -148,7 +152,13 @@ def _copilot(machine: Machine) -> tuple[Change, ...]:
     words = hook_words(machine, "copilot-cli")
     events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop")
     hooks = {
-        event: [{"type": "command", shell: join([*words, event]), "timeoutSec": TIMEOUT_S}]
+        event: [
+            {
+                "type": "command",
+                shell: join([*words, event]),
+                "timeoutSec": START_TIMEOUT_S if event == "sessionStart" else TIMEOUT_S,
+            }
+        ]
         for event in events
     }
     return (Change((), json.dumps({"version": 1, "hooks": hooks}, ensure_ascii=False, indent=2) + "\n"),)
@@ -157,12 +167,12 @@ def _copilot(machine: Machine) -> tuple[Change, ...]:
 def _cursor(machine: Machine) -> tuple[Change, ...]:
     return (
         Change(("version",), 1),
-        *_elements({"sessionStart": [{"command": hook_line(machine, "cursor"), "timeout": TIMEOUT_S}]}),
+        *_elements({"sessionStart": [{"command": hook_line(machine, "cursor"), "timeout": START_TIMEOUT_S}]}),
     )
 
 
 def _vscode(machine: Machine) -> tuple[Change, ...]:
-    command = {"type": "command", "command": hook_line(machine, "vscode"), "timeout": TIMEOUT_S}
+    command = {"type": "command", "command": hook_line(machine, "vscode"), "timeout": START_TIMEOUT_S}
     text = json.dumps({"hooks": {"SessionStart": [command]}}, ensure_ascii=False, indent=2) + "\n"
     return (Change((), text),)
 
@@ -210,9 +220,14 @@ def hook_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
     return FileTarget(machine.path(hooks.path), hooks.format, changes, has_hooks=True)
 
 
+def script_texts() -> dict[str, str]:
+    """The files of the hook, by name; the one that is run comes last."""
+    return {name: SOURCE.with_name(name).read_text("utf-8") for name in (MEANS, SCRIPT)}
+
+
 def put_script(machine: Machine) -> None:
     """Write the hook into our own directory, whose path stays when Python or this package moves."""
-    texts = {SCRIPT: SOURCE.read_text("utf-8")}
+    texts = script_texts()
     if machine.platform == "win32":
         run = f'@"{machine.python}" -I -S "%~dp0{SCRIPT}" %* 2>nul'
         texts[WINDOWS_LAUNCHER] = f"{run}\r\n@exit /b 0\r\n"
@@ -225,5 +240,5 @@ def put_script(machine: Machine) -> None:
 
 
 def remove_script(data: Path) -> None:
-    for name in (SCRIPT, WINDOWS_LAUNCHER):
+    for name in (SCRIPT, MEANS, WINDOWS_LAUNCHER):
         (data / name).unlink(missing_ok=True)

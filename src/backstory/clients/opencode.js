@@ -9,7 +9,7 @@ const TITLE = /title generator/i // the request that names a session needs no me
 
 function ask(directory, session) {
   return new Promise((resolve) => {
-    const child = execFile(PROGRAM, WORDS, { timeout: 2000 }, (error, stdout) => resolve(error ? "" : stdout.trim()))
+    const child = execFile(PROGRAM, WORDS, { timeout: 5000 }, (error, stdout) => resolve(error ? "" : stdout.trim()))
     child.stdin?.on("error", () => {})
     child.stdin?.end(JSON.stringify({ cwd: directory, source: "clear", session_id: session }))
   }).catch(() => "")

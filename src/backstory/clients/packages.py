@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import __version__
 from .catalogue import NAME
-from .hooks import SCRIPT, SOURCE, claude_code_hooks, codex_hooks, quiet_words
+from .hooks import SCRIPT, claude_code_hooks, codex_hooks, quiet_words, script_texts
 
 DESCRIPTION = "A memory for AI coding assistants: what was decided, found out and left open, across sessions and assistants."
 AUTHOR = {"name": "Backstory contributors"}
@@ -80,7 +80,7 @@ def marketplace(command: Sequence[str] = ON_PATH, hook: Sequence[str] = (), line
             {"description": DESCRIPTION, "hooks": claude_code_hooks(words)}
         ),
         f"{plugin}/hooks/codex.json": as_json({"hooks": codex_hooks(line)}),
-        f"{plugin}/hooks/{SCRIPT}": SOURCE.read_text("utf-8"),
+        **{f"{plugin}/hooks/{name}": text for name, text in script_texts().items()},
         f"{plugin}/README.md": README,
         **{f"{plugin}/commands/{name}.md": text for name, text in COMMANDS.items()},
     }

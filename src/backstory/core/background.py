@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from ..worker import Worker
 from .calls import Call, Cancelled
 
 if TYPE_CHECKING:
-    from ..readers import Places, load_readers
+    from ..readers import Places, Reader, load_readers, reader_names
     from .backups import Backups
     from .brief.files import Briefs
     from .client_memories import ClientMemories
@@ -46,6 +46,7 @@ else:  # all of them together take 150 ms, which a server that has just answered
     erase_expired = lazy_name("backstory.core.forgetting", "erase_expired")
     judge_receipts = lazy_name("backstory.core.hooks.usage", "judge_receipts")
     load_readers = lazy_name("backstory.readers", "load_readers")
+    reader_names = lazy_name("backstory.readers", "reader_names")
     refresh_trusted = lazy_name("backstory.core.team", "refresh_trusted")
 
 SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "backups", "briefs"
@@ -61,6 +62,7 @@ LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
 FIRST_S = 5.0  # how long a call reads where nobody has read anything yet
 PAUSE_S = 5.0  # without a sync: what another assistant said meanwhile is read before the next answer
 RECENT_S = 0.3  # and how long that may take
+RECENT_WAIT_S = 1.0  # how long a session that starts waits for another thread or process that is reading
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 DEVICES_REST_S = 60.0  # between two syncs with other machines, however much is saved
@@ -160,6 +162,21 @@ class Background:
             for project in sorted(report.projects):
                 Briefs(self._engine).refresh_project(project)
 
+    def read_recent(self, readers: Sequence[str], project: str) -> None:
+        """For a session that starts now: read what changed in the histories of some assistants, for a moment and the newest
+        first, and render the brief of its project."""
+        if SYNC not in self._workers:
+            return
+        self._is_urgent = True
+        try:
+            self._run(_ShortTurn(RECENT_WAIT_S, RECENT_S).call(), RECENT_WAIT_S, readers)
+        except Cancelled:
+            pass  # the rest is for the background
+        finally:
+            self._is_urgent = False
+        if BRIEFS in self._workers:
+            Briefs(self._engine).refresh_project(project)
+
     def run_now(self, call: Call) -> dict[str, SyncReport] | None:
         """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""
         self._is_urgent = True
@@ -255,7 +272,8 @@ class Background:
             judge_receipts(self._engine)
         return self._engine.settings.sync_interval_s
 
-    def _run(self, call: Call, patience_s: float) -> dict[str, SyncReport] | None:
+    def _run(self, call: Call, patience_s: float, names: Sequence[str] = ()) -> dict[str, SyncReport] | None:
+        """With `names`, the readers that have something to read; the newest file of each comes first then."""
         if not self._engine.settings.reads_histories:
             return {}
         if not self._is_our_turn(call):
@@ -263,15 +281,26 @@ class Background:
         try:
             self.is_first()  # while it can still be told
             self._sync = self._sync or Sync(self._engine)
-            readers = load_readers(self._engine.settings.histories).values()
-            outcome = self._sync.run(readers, self._places(), call=call, patience_s=patience_s)
+            outcome = self._sync.run(
+                self._readers(names),
+                self._places(),
+                call=call,
+                patience_s=patience_s,
+                newest_first=bool(names),
+            )
             ClientMemories(self._engine).run(self._places(), call)
-            if outcome is not None:
+            if outcome is not None and not names:
                 self._is_first, self._first = False, outcome
                 self._synced_at = time.monotonic()
             return outcome
         finally:
             self._running.release()
+
+    def _readers(self, names: Sequence[str]) -> list[Reader]:
+        """All that the settings allow, or those of them that have these names; a hook of another version may name others."""
+        allowed = self._engine.settings.histories
+        chosen = [name for name in allowed or reader_names() if name in names] if names else allowed
+        return list(load_readers(chosen).values()) if chosen or not names else []
 
     def _feed(self) -> None:
         """Tell other programs' memory files what holds, where the user agreed and something changed since."""
@@ -300,3 +329,21 @@ class Background:
             if worker.is_closing:
                 break
         return worker.is_closing
+
+
+class _ShortTurn:
+    """The time of a caller that can wait only a little: some for its turn, then some for reading."""
+
+    def __init__(self, wait_s: float, read_s: float) -> None:
+        self._read_s = read_s
+        self._is_reading = False
+        self._deadline = time.monotonic() + wait_s
+
+    def call(self) -> Call:
+        return Call(progress=self._progress, is_cancelled=lambda: time.monotonic() >= self._deadline)
+
+    def _progress(self, done: float, total: float | None, message: str) -> None:
+        """What is to be read has a total; who waits for a turn knows none."""
+        if total is not None and not self._is_reading:
+            self._is_reading = True
+            self._deadline = time.monotonic() + self._read_s

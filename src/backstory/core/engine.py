@@ -64,6 +64,8 @@ class Chores(Protocol):
 
     def read_turn(self, transcript: str) -> None: ...
 
+    def read_recent(self, readers: Sequence[str], project: str) -> None: ...
+
     def run_now(self, call: Call) -> object | None: ...
 
     def close(self) -> None: ...
@@ -131,6 +133,11 @@ class Engine:
         """A turn of another session has ended, and stands in its transcript by now."""
         if self.background is not None:
             self.background.read_turn(transcript)
+
+    def read_recent(self, readers: Sequence[str], project: str) -> None:
+        """A session starts in a project, and its hook saw that these assistants wrote something that was not read yet."""
+        if self.background is not None:
+            self.background.read_recent(readers, project)
 
     def sync_now(self, call: Call) -> tuple[str, ...]:
         """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""

@@ -12,7 +12,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from ..clients.hook import DOORS
+from ..clients.hook_means import DOORS
 from ..core import Core
 from ..core.hooks import HookRequest, answer
 from ..problems import Problems

@@ -6,6 +6,7 @@ taken out before anything is kept."""
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
 from ..secrets import redactor
+from ..watch import Watch, WatchedPath, watched_paths
 from .blocks import without_blocks
 from .fed import load_fed, without_fed_lines
 from .files import PROGRAMS, MemoryFile, MemoryProgram, memory_files, with_known_projects
@@ -34,6 +36,8 @@ from .notes import MemoryNote, digest_of
 MAX_FILE_BYTES = 256 * 1024
 LEASE, LEASE_MS = "client-memories", 15_000
 NONE = "none"
+MEMORIES = "memories"
+"""Under which hooks watch the files; no reader is called so."""
 
 
 class MemoryReport(NamedTuple):
@@ -86,11 +90,13 @@ class ClientMemories:
             return None if programs else {}
         try:
             reading = _Reading(self._engine, with_known_projects(places, self._store))
-            return {
+            reports = {
                 program.name: report
                 for program in programs
                 if (report := reading.read(program, call or Call())) != MemoryReport(program.title)
             }
+            Watch(self._engine.settings.home).put({MEMORIES: reading.watched})
+            return reports
         finally:
             self._store.leases.drop(LEASE, holder)
 
@@ -107,17 +113,24 @@ class _Reading:
         self._redactor = redactor(engine.settings.redaction)
         self._fed_lines = frozenset(load_fed(engine.settings.home).lines)
         self._known = self._store.origins.files()
+        self._looked_at_ns = time.time_ns()
+        self.watched: list[WatchedPath] = []
+        """The files, and the folders in which new ones may appear, as they were before they were read."""
 
     def read(self, program: MemoryProgram, call: Call) -> MemoryReport:
         counts: Counter[str] = Counter()
         problems: dict[str, str] = {}
-        seen: set[str] = set()
-        for file in memory_files(program, self._places):
+        files = memory_files(program, self._places)
+        allowed = [file for file in files if not self._exclusion.excludes_source(file.path, file.project)]
+        counts["excluded"] += len(files) - len(allowed)
+        for trust in Trust:
+            paths = [file.path for file in allowed if file.trust is trust]
+            self.watched += watched_paths(
+                paths, self._places.home, self._looked_at_ns, with_folders=trust is Trust.OWN
+            )
+        seen = {str(file.path) for file in files}
+        for file in allowed:
             call.raise_if_cancelled()
-            seen.add(str(file.path))
-            if self._exclusion.excludes_source(file.path, file.project):
-                counts["excluded"] += 1
-                continue
             counts["files"] += 1
             if problem := self._read(program, file, counts):
                 problems[str(file.path)] = problem

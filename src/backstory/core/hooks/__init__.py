@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...clients.hook import COMPACT, FAILURE, PROMPT, STOP
+from ...clients.hook import COMPACT, FAILURE, PROMPT, START, STOP
 from .. import Caller, Core
 from .failures import fix_for_failure
 from .prompts import answer_for_prompt
@@ -23,7 +23,8 @@ class HookRequest(NamedTuple):
     project: str = ""
     directory: str = ""
     text: str = ""
-    """The prompt of the user, or the output of a command that may have failed."""
+    """The prompt of the user, the output of a command that may have failed, or, as a session starts, the names of the readers
+    that have something to read."""
     transcript: str = ""
 
 
@@ -35,6 +36,9 @@ def answer(core: Core, request: HookRequest) -> HookAnswer | None:
         if request.project == core.caller.project:
             core.checkpoints.before_compaction()
         return None
+    if request.event == START:  # the hook prints the brief itself, once this is done
+        core.engine.read_recent(request.text.split(), request.project)
+        return HookAnswer("", "", None)
     if request.event == STOP:
         core.engine.read_turn(request.transcript)
         core.engine.sync_soon()

@@ -16,12 +16,14 @@ from typing import NamedTuple
 
 from ...domain.errors import BackstoryError, InvalidInput
 from ...domain.sources import SourceStamp
-from ...readers import Places, Reader, Source
+from ...readers import Form, Places, Reader, Source
+from ...readers.formats.databases import beside
 from ..abandoning import Stalled, run_aside
 from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
+from ..watch import Watch, WatchedPath, watched_paths
 from . import decoding
 from .decoder_process import DecoderProcess
 from .decoding import DueSource, Portion
@@ -88,6 +90,9 @@ class Sync:
         self._exclusion = Exclusion(engine.settings.exclude)
         self._holder = engine.new_id()
         self._leased_at = 0.0
+        self._is_newest_first = False
+        self._watched: dict[str, list[WatchedPath]] = {}
+        """By reader that has read everything, the paths as they were before."""
 
     def run(
         self,
@@ -96,19 +101,25 @@ class Sync:
         *,
         call: Call | None = None,
         patience_s: float = 0.0,
+        newest_first: bool = False,
     ) -> dict[str, SyncReport] | None:
-        """Read what changed, by reader. None when another process was at it for all of `patience_s`.
+        """Read what changed, by reader. None when another process was at it for all of `patience_s`. With `newest_first` the
+        file that changed last is read first, for a caller with little time.
 
         Raises Cancelled between pieces; what was kept by then stays."""
         call = call or Call()
         if not self._is_our_turn(call, patience_s):
             return None
         self._exclusion = Exclusion(self._engine.settings.exclude)  # ignore files may have changed
+        self._is_newest_first = newest_first
+        self._watched.clear()
         try:
             with closing(DecoderProcess(self._redaction, self._exclusion)) as process:
                 return self._run(list(readers), places, call, process)
         finally:
             self._store.leases.drop(LEASE, self._holder)
+            if self._watched:
+                Watch(self._engine.settings.home).put(self._watched)
 
     def run_file(
         self,
@@ -202,6 +213,7 @@ class Sync:
         """With `only`, the path of one file, the others are left for the next sync, also those that vanished."""
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
+        looked_at_ns = time.time_ns()
         try:
             stamps = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
             tally.excluded = self._leave_out(stamps)
@@ -212,6 +224,7 @@ class Sync:
         except Stalled:
             tally.problems[""] = f"Where its files may be did not answer within {FIND_S:.0f} seconds."
             return tally.told()
+        watched = _watched(reader, places, stamps, looked_at_ns)
         keeper = Keeper(
             self._store,
             reader.name,
@@ -239,7 +252,11 @@ class Sync:
             for path, (source, stamp) in stamps.items()
             if reading.is_due(source, stamp, known.get(path)) and only in ("", os.path.realpath(path))
         ]
+        if self._is_newest_first:
+            due.sort(key=lambda each: each.stamp.modified_ns, reverse=True)
         self._read(reading, due, call, tally)
+        if not only:
+            self._watched[reader.name] = watched
         tally.unchanged = tally.sources - len(due)
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
@@ -299,6 +316,20 @@ def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
         except OSError:
             continue  # it vanished since it was found
     return stamps
+
+
+def _watched(
+    reader: Reader, places: Places, stamps: Mapping[str, tuple[Source, Stamp]], looked_at_ns: int
+) -> list[WatchedPath]:
+    """Files within projects have folders in which much else changes. A database is read when its -wal changes, too."""
+    sources = [source for source, _ in stamps.values()]
+    logs = [beside(source.path, "-wal") for source in sources if source.form is Form.DATABASE]
+    return watched_paths(
+        [*(source.path for source in sources), *logs],
+        places.home,
+        looked_at_ns,
+        with_folders=not reader.in_projects,
+    )
 
 
 def _finds(reader: Reader, places: Places, path: Path) -> bool:

@@ -1,0 +1,24 @@
+"""What a hook starts when a session begins, no server runs, and an assistant wrote something that nobody has read yet.
+
+Run as `python -I -m backstory.cli.recent DATA PROJECT READER...`. It prints nothing, and leaves vectors to the next server: the
+session waits for it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+
+from ..app import open_engine, read_settings
+
+
+def read_recent(words: Sequence[str]) -> None:
+    """Read what is new for a moment, and render the brief of the project."""
+    home, project, *readers = words
+    settings = read_settings({"home": home, "project": project, "embeddings": "off"})
+    with closing(open_engine(settings)) as engine:
+        engine.read_recent(readers, project)
+
+
+if __name__ == "__main__":
+    read_recent(sys.argv[1:])

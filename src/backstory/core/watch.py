@@ -1,0 +1,99 @@
+"""The list of files that were read, each with its size and time, for hooks: a session that starts compares it with the disk and
+knows within milliseconds, without opening a store, whether an assistant wrote something that nobody has read yet.
+
+`clients/hook.py` reads the list, and knows its name and fields; it imports nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..clients.hook import FOLDER_SIZE, WATCH
+from ..store.whole_files import write_whole
+
+MAX_WATCHED_PATHS = 400
+"""Files of one reader, and folders of one reader: those that changed last."""
+MAX_FOLDER_LEVELS = 4
+"""Codex has a folder for each day, in one for each month, in one for each year."""
+CLOCK_STEP_NS = 50_000_000
+"""A file system may count time in steps; a change within one step of another cannot be told from it."""
+
+
+class WatchedPath(NamedTuple):
+    path: str
+    size: int
+    """FOLDER_SIZE for a folder."""
+    modified_ns: int
+    """0 for a path that is not there."""
+
+
+class Watch:
+    """By reader, the paths whose change means that there is something new to read; and the Python that can read it, which need
+    not be the one that runs the hooks of a plugin."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / WATCH
+
+    def put(self, watched: Mapping[str, Sequence[WatchedPath]]) -> None:
+        """Replace the paths of these readers. A list that cannot be written is noticed by nobody but the hooks, which then
+        have every reader look again."""
+        known = self._read()
+        read = known.get("readers")
+        paths = {
+            **(read if isinstance(read, dict) else {}),
+            **{name: [list(each) for each in some] for name, some in watched.items()},
+        }
+        body = {"python": sys.executable, "readers": paths}
+        if body != known:
+            with suppress(OSError):
+                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                write_whole(self._path, [json.dumps(body)])
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            body = json.loads(self._path.read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return body if isinstance(body, dict) else {}
+
+
+def watched_paths(
+    files: Iterable[Path], home: Path, looked_at_ns: int, *, with_folders: bool = True
+) -> list[WatchedPath]:
+    """The files with the folders in which new ones may appear, as they are now. Call it after the files were looked for, at
+    `looked_at_ns`, and before they are read: a change in between is then seen as one."""
+    present = sorted(
+        (_watched(path) for path in dict.fromkeys(files)), key=lambda each: each.modified_ns, reverse=True
+    )
+    folders = dict.fromkeys(
+        folder for each in present for folder in _folders_of(Path(each.path), home) if with_folders
+    )
+    changed = sorted((_folder(path, looked_at_ns) for path in folders), key=lambda each: -each.modified_ns)
+    return [*present[:MAX_WATCHED_PATHS], *changed[:MAX_WATCHED_PATHS]]
+
+
+def _watched(path: Path) -> WatchedPath:
+    try:
+        state = os.stat(path)
+    except OSError:
+        return WatchedPath(str(path), 0, 0)
+    return WatchedPath(str(path), state.st_size, state.st_mtime_ns)
+
+
+def _folder(path: Path, looked_at_ns: int) -> WatchedPath:
+    modified_ns = _watched(path).modified_ns
+    is_settled = modified_ns < looked_at_ns - CLOCK_STEP_NS
+    return WatchedPath(str(path), FOLDER_SIZE, modified_ns if is_settled else 0)
+
+
+def _folders_of(path: Path, home: Path) -> Iterator[Path]:
+    """The folders above a file, up to that of its program: `.codex` and its like hold much else that changes."""
+    for folder in [*path.parents][:MAX_FOLDER_LEVELS]:
+        if folder.name.startswith(".") or folder == home or folder.parent == folder:
+            return
+        yield folder
