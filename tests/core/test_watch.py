@@ -15,7 +15,7 @@ from backstory.core.brief.files import BriefFiles
 from backstory.core.calls import Call, Cancelled
 from backstory.core.hooks import HookRequest, answer
 from backstory.core.sync import Sync
-from backstory.core.watch import Watch, watched_paths
+from backstory.core.watch import Watch, watched_file, watched_paths
 from backstory.readers import Places, Source
 from backstory.store import Store
 
@@ -38,7 +38,9 @@ def file_at(path: Path, text: str = "x") -> Path:
 
 def watch(data: Path, *files: Path, looked_at_ns: int = LATER_NS, with_folders: bool = True) -> None:
     home = data.parent
-    Watch(data).put({"codex": watched_paths(files, home, looked_at_ns, with_folders=with_folders)})
+    Watch(data).put(
+        {"codex": watched_paths(map(watched_file, files), home, looked_at_ns, with_folders=with_folders)}
+    )
 
 
 def append_text(path: Path) -> None:
@@ -97,7 +99,9 @@ def test_a_log_of_a_database_that_appears_is_seen(tmp_path: Path) -> None:
 def test_a_folder_that_changed_while_files_were_looked_for_counts_as_changed(tmp_path: Path) -> None:
     path = file_at(tmp_path / ".codex" / "sessions" / "a.jsonl")
     (folder,) = [
-        each for each in watched_paths([path], tmp_path, LONG_AGO_NS) if each.path == str(path.parent)
+        each
+        for each in watched_paths([watched_file(path)], tmp_path, LONG_AGO_NS)
+        if each.path == str(path.parent)
     ]
     assert folder.size == FOLDER_SIZE
     assert is_changed(*folder)
@@ -109,7 +113,7 @@ def test_readers_that_did_not_look_stay_as_they_were(tmp_path: Path) -> None:
     data = tmp_path / "data"
     watch(data, path)
     append_text(path)
-    Watch(data).put({"opencode": watched_paths([path], tmp_path, LATER_NS)})
+    Watch(data).put({"opencode": watched_paths([watched_file(path)], tmp_path, LATER_NS)})
     assert unread("codex", str(data)) == ["codex"]
 
 
@@ -119,7 +123,7 @@ def test_a_client_whose_reader_found_nothing_yet_is_known_by_its_start(tmp_path:
     assert unread("copilot-cli", str(data)) == []  # its own session has said nothing yet
     assert unread("codex", str(data)) == ["copilot"]
     path = file_at(tmp_path / ".copilot" / "sessions" / "b.jsonl")
-    Watch(data).put({"copilot": watched_paths([path], tmp_path, LATER_NS)})
+    Watch(data).put({"copilot": watched_paths([watched_file(path)], tmp_path, LATER_NS)})
     assert unread("codex", str(data)) == []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,8 @@ from ..store.whole_files import write_whole
 
 MAX_WATCHED_PATHS = 400
 """Files of one reader, and folders of one reader: those that changed last."""
+MAX_FOLDER_FILES = 2_000
+"""Files whose folders are looked at: those that changed last."""
 MAX_FOLDER_LEVELS = 4
 """Codex has a folder for each day, in one for each month, in one for each year."""
 CLOCK_STEP_NS = 50_000_000
@@ -62,22 +64,8 @@ class Watch:
         return body if isinstance(body, dict) else {}
 
 
-def watched_paths(
-    files: Iterable[Path], home: Path, looked_at_ns: int, *, with_folders: bool = True
-) -> list[WatchedPath]:
-    """The files with the folders in which new ones may appear, as they are now. Call it after the files were looked for, at
-    `looked_at_ns`, and before they are read: a change in between is then seen as one."""
-    present = sorted(
-        (_watched(path) for path in dict.fromkeys(files)), key=lambda each: each.modified_ns, reverse=True
-    )
-    folders = dict.fromkeys(
-        folder for each in present for folder in _folders_of(Path(each.path), home) if with_folders
-    )
-    changed = sorted((_folder(path, looked_at_ns) for path in folders), key=lambda each: -each.modified_ns)
-    return [*present[:MAX_WATCHED_PATHS], *changed[:MAX_WATCHED_PATHS]]
-
-
-def _watched(path: Path) -> WatchedPath:
+def watched_file(path: Path | str) -> WatchedPath:
+    """A file as it is now; one that is not there may appear."""
     try:
         state = os.stat(path)
     except OSError:
@@ -85,15 +73,32 @@ def _watched(path: Path) -> WatchedPath:
     return WatchedPath(str(path), state.st_size, state.st_mtime_ns)
 
 
-def _folder(path: Path, looked_at_ns: int) -> WatchedPath:
-    modified_ns = _watched(path).modified_ns
+def watched_paths(
+    files: Iterable[WatchedPath], home: Path, looked_at_ns: int, *, with_folders: bool = True
+) -> list[WatchedPath]:
+    """The files that changed last, with the folders in which new ones may appear, as they are now. Call it after the files were
+    looked for, at `looked_at_ns`, and before they are read: a change in between is then seen as one."""
+    newest = sorted(files, key=lambda each: each.modified_ns, reverse=True)
+    folders = _folders_above(newest[:MAX_FOLDER_FILES], str(home)) if with_folders else []
+    changed = sorted((_folder(path, looked_at_ns) for path in folders), key=lambda each: -each.modified_ns)
+    return [*newest[:MAX_WATCHED_PATHS], *changed[:MAX_WATCHED_PATHS]]
+
+
+def _folder(path: str, looked_at_ns: int) -> WatchedPath:
+    modified_ns = watched_file(path).modified_ns
     is_settled = modified_ns < looked_at_ns - CLOCK_STEP_NS
-    return WatchedPath(str(path), FOLDER_SIZE, modified_ns if is_settled else 0)
+    return WatchedPath(path, FOLDER_SIZE, modified_ns if is_settled else 0)
 
 
-def _folders_of(path: Path, home: Path) -> Iterator[Path]:
-    """The folders above a file, up to that of its program: `.codex` and its like hold much else that changes."""
-    for folder in [*path.parents][:MAX_FOLDER_LEVELS]:
-        if folder.name.startswith(".") or folder == home or folder.parent == folder:
-            return
-        yield folder
+def _folders_above(files: Iterable[WatchedPath], home: str) -> list[str]:
+    """The folders above files, up to those of their programs: `.codex` and its like hold much else that changes."""
+    folders: dict[str, None] = {}
+    for parent in dict.fromkeys(os.path.dirname(file.path) for file in files):
+        folder = parent
+        for _ in range(MAX_FOLDER_LEVELS):
+            above = os.path.dirname(folder)
+            if folder in folders or folder in (home, above) or os.path.basename(folder).startswith("."):
+                break
+            folders[folder] = None
+            folder = above
+    return list(folders)

@@ -26,7 +26,7 @@ from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
 from ..secrets import redactor
-from ..watch import Watch, WatchedPath, watched_paths
+from ..watch import Watch, WatchedPath, watched_file, watched_paths
 from .blocks import without_blocks
 from .fed import load_fed, without_fed_lines
 from .files import PROGRAMS, MemoryFile, MemoryProgram, memory_files, with_known_projects
@@ -124,7 +124,7 @@ class _Reading:
         allowed = [file for file in files if not self._exclusion.excludes_source(file.path, file.project)]
         counts["excluded"] += len(files) - len(allowed)
         for trust in Trust:
-            paths = [file.path for file in allowed if file.trust is trust]
+            paths = [watched_file(file.path) for file in allowed if file.trust is trust]
             self.watched += watched_paths(
                 paths, self._places.home, self._looked_at_ns, with_folders=trust is Trust.OWN
             )

@@ -23,7 +23,7 @@ from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
-from ..watch import Watch, WatchedPath, watched_paths
+from ..watch import Watch, WatchedPath, watched_file, watched_paths
 from . import decoding
 from .decoder_process import DecoderProcess
 from .decoding import DueSource, Portion
@@ -322,14 +322,13 @@ def _watched(
     reader: Reader, places: Places, stamps: Mapping[str, tuple[Source, Stamp]], looked_at_ns: int
 ) -> list[WatchedPath]:
     """Files within projects have folders in which much else changes. A database is read when its -wal changes, too."""
-    sources = [source for source, _ in stamps.values()]
-    logs = [beside(source.path, "-wal") for source in sources if source.form is Form.DATABASE]
-    return watched_paths(
-        [*(source.path for source in sources), *logs],
-        places.home,
-        looked_at_ns,
-        with_folders=not reader.in_projects,
-    )
+    files: list[WatchedPath] = []
+    for path, (source, stamp) in stamps.items():
+        if source.form is Form.DATABASE:
+            files += [watched_file(path), watched_file(beside(source.path, "-wal"))]
+        else:
+            files.append(WatchedPath(path, *stamp))
+    return watched_paths(files, places.home, looked_at_ns, with_folders=not reader.in_projects)
 
 
 def _finds(reader: Reader, places: Places, path: Path) -> bool:
