@@ -20,6 +20,7 @@ from backstory.readers import Places, Source
 from backstory.store import Store
 
 from ..doubles import make_settings
+from ..patience import PATIENCE_S
 from ..repositories import git
 from .toy_reader import append, toy_reader, write
 
@@ -206,7 +207,9 @@ def test_a_server_reads_what_is_new_for_a_session_that_starts(
     rule = "From now on, always use tabs in the Makefile."
     write(home / "a.toy", line("1", rule, directory=str(project)))
     core = Core(engine, Caller(project=str(project), directory=str(project)))
-    reply = answer(core, HookRequest("SessionStart", project=str(project), text="toy memories unknown"))
+    names = "toy memories unknown"
+    request = HookRequest("SessionStart", project=str(project), text=names, wait_s=str(PATIENCE_S))
+    reply = answer(core, request)
     assert reply is not None  # a hook that gets no reply has another process read
     files = BriefFiles(tmp_path / "data")
     assert rule in files.read(files.path(str(project)))["text"]

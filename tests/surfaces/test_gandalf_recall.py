@@ -571,7 +571,7 @@ class Histories:
     def read_turn(self, transcript: str) -> None:
         self.asked.append("turn")
 
-    def read_recent(self, readers: Sequence[str], project: str) -> None:
+    def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
         self.asked.append("start")
 
     def wake(self) -> None:

@@ -1,6 +1,6 @@
 """What a hook starts when a session begins, no server runs, and an assistant wrote something that nobody has read yet.
 
-Run as `python -I -m backstory.cli.recent DATA PROJECT READER...`. It prints nothing, and leaves vectors to the next server: the
+Run as `python -I -m backstory.cli.recent DATA PROJECT SECONDS READER...`. It prints nothing, and leaves vectors to the next server: the
 session waits for it."""
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from ..app import open_engine, read_settings
 
 def read_recent(words: Sequence[str]) -> None:
     """Read what is new for a moment, and render the brief of the project."""
-    home, project, *readers = words
+    home, project, wait_s, *readers = words
     settings = read_settings({"home": home, "project": project, "embeddings": "off"})
     with closing(open_engine(settings)) as engine:
-        engine.read_recent(readers, project)
+        engine.read_recent(readers, project, float(wait_s))
 
 
 if __name__ == "__main__":

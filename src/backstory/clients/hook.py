@@ -55,6 +55,8 @@ DEFAULT_LIMIT_S = 0.9
 """Clients are told to wait longer, so that none of them shows that a hook was cancelled."""
 READING_LIMIT_S = 3.0
 """More, for a session that starts when something was not read yet. It takes 0.3 s where the machine is idle."""
+READING_SHARE = 0.8
+"""Of that time, for reading; the rest is for the brief."""
 HOUR_S, DAY_S = 3600.0, 86_400.0
 START, COMPACT, PROMPT, EDIT, FAILURE, STOP = (
     "SessionStart",
@@ -234,22 +236,22 @@ def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
     try:
         for door in doors(data):
             door.settimeout(wait_s)
-            door.sendall(as_json(body))
+            door.sendall(as_json({**body, "wait_s": str(READING_SHARE * wait_s)}))
             if door.recv(1):  # a server that is about to leave does not answer
                 break
         else:
-            start_reading(names, data, body["project"]).wait(wait_s)
+            start_reading(names, data, body["project"], READING_SHARE * wait_s).wait(wait_s)
         count_fruitless(names, data)
     except Exception:  # what was rendered before can still be told
         return
 
 
-def start_reading(names: list[str], data: str, project: str) -> Any:
+def start_reading(names: list[str], data: str, project: str, wait_s: float) -> Any:
     import subprocess  # 10 ms, where something is to be read
 
     python = read_watch(data).get("python") or sys.executable
     return subprocess.Popen(
-        [python, "-I", "-m", "backstory.cli.recent", data, project, *names],
+        [python, "-I", "-m", "backstory.cli.recent", data, project, str(wait_s), *names],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

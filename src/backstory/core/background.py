@@ -62,7 +62,7 @@ LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
 FIRST_S = 5.0  # how long a call reads where nobody has read anything yet
 PAUSE_S = 5.0  # without a sync: what another assistant said meanwhile is read before the next answer
 RECENT_S = 0.3  # and how long that may take
-RECENT_WAIT_S = 1.0  # how long a session that starts waits for another thread or process that is reading
+RECENT_CPU_S = 0.3  # as much for a session that starts, in time of the processor: it waits anyway, however busy the machine
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 DEVICES_REST_S = 60.0  # between two syncs with other machines, however much is saved
@@ -162,14 +162,14 @@ class Background:
             for project in sorted(report.projects):
                 Briefs(self._engine).refresh_project(project)
 
-    def read_recent(self, readers: Sequence[str], project: str) -> None:
+    def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
         """For a session that starts now: read what changed in the histories of some assistants, for a moment and the newest
-        first, and render the brief of its project."""
+        first, and render the brief of its project. The session waits for `wait_s` in all."""
         if SYNC not in self._workers:
             return
         self._is_urgent = True
         try:
-            self._run(_ShortTurn(RECENT_WAIT_S, RECENT_S).call(), RECENT_WAIT_S, readers)
+            self._run(_ShortTurn(wait_s, RECENT_CPU_S).call(), wait_s, readers)
         except Cancelled:
             pass  # the rest is for the background
         finally:
@@ -332,18 +332,22 @@ class Background:
 
 
 class _ShortTurn:
-    """The time of a caller that can wait only a little: some for its turn, then some for reading."""
+    """The time of a caller that waits: some for its turn, which another thread or process may have, and for reading little of the
+    processor's time."""
 
-    def __init__(self, wait_s: float, read_s: float) -> None:
-        self._read_s = read_s
-        self._is_reading = False
+    def __init__(self, wait_s: float, read_cpu_s: float) -> None:
         self._deadline = time.monotonic() + wait_s
+        self._read_cpu_s = read_cpu_s
+        self._read_until_cpu_s: float | None = None
 
     def call(self) -> Call:
-        return Call(progress=self._progress, is_cancelled=lambda: time.monotonic() >= self._deadline)
+        return Call(progress=self._progress, is_cancelled=self._is_over)
 
     def _progress(self, done: float, total: float | None, message: str) -> None:
         """What is to be read has a total; who waits for a turn knows none."""
-        if total is not None and not self._is_reading:
-            self._is_reading = True
-            self._deadline = time.monotonic() + self._read_s
+        if total is not None and self._read_until_cpu_s is None:
+            self._read_until_cpu_s = time.thread_time() + self._read_cpu_s
+
+    def _is_over(self) -> bool:
+        limit_s = self._read_until_cpu_s
+        return time.monotonic() >= self._deadline or (limit_s is not None and time.thread_time() >= limit_s)

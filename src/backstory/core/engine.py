@@ -64,7 +64,7 @@ class Chores(Protocol):
 
     def read_turn(self, transcript: str) -> None: ...
 
-    def read_recent(self, readers: Sequence[str], project: str) -> None: ...
+    def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None: ...
 
     def run_now(self, call: Call) -> object | None: ...
 
@@ -134,10 +134,11 @@ class Engine:
         if self.background is not None:
             self.background.read_turn(transcript)
 
-    def read_recent(self, readers: Sequence[str], project: str) -> None:
-        """A session starts in a project, and its hook saw that these assistants wrote something that was not read yet."""
+    def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
+        """A session starts in a project, and its hook saw that these assistants wrote something that was not read yet. It waits
+        for `wait_s`."""
         if self.background is not None:
-            self.background.read_recent(readers, project)
+            self.background.read_recent(readers, project, wait_s)
 
     def sync_now(self, call: Call) -> tuple[str, ...]:
         """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""

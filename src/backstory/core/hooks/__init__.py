@@ -26,6 +26,8 @@ class HookRequest(NamedTuple):
     """The prompt of the user, the output of a command that may have failed, or, as a session starts, the names of the readers
     that have something to read."""
     transcript: str = ""
+    wait_s: str = ""
+    """How long a session that starts waits."""
 
 
 def answer(core: Core, request: HookRequest) -> HookAnswer | None:
@@ -37,7 +39,7 @@ def answer(core: Core, request: HookRequest) -> HookAnswer | None:
             core.checkpoints.before_compaction()
         return None
     if request.event == START:  # the hook prints the brief itself, once this is done
-        core.engine.read_recent(request.text.split(), request.project)
+        core.engine.read_recent(request.text.split(), request.project, float(request.wait_s))
         return HookAnswer("", "", None)
     if request.event == STOP:
         core.engine.read_turn(request.transcript)
