@@ -229,7 +229,9 @@ def test_after_a_failed_command_the_model_is_told_what_solved_it_before(tmp_path
 def test_claude_code_shows_no_error_of_a_hook(tmp_path: Path, missing: str) -> None:
     with person_at_work(tmp_path, "claude") as person:
         person.backstory("install", "claude-code")
-    _break(person, missing, [person.home / ".claude.json", person.home / ".claude" / "settings.json"])
+    break_installation(
+        person, missing, [person.home / ".claude.json", person.home / ".claude" / "settings.json"]
+    )
     path = str(person.project / "src" / "walrus.py")
     write = ToolUse("Write", {"file_path": path, "content": "SIZE = 600\n"})
     with stub_model(write) as model:
@@ -243,7 +245,7 @@ def test_codex_shows_no_error_of_a_hook(tmp_path: Path, missing: str) -> None:
     with person_at_work(tmp_path, "codex") as person, stub_model(*codex_patch()) as model:
         configure_codex(person, model)
         person.backstory("install", "codex")
-        _break(
+        break_installation(
             person, missing, [person.home / ".codex" / "config.toml", person.home / ".codex" / "hooks.json"]
         )
         flags = (
@@ -255,7 +257,7 @@ def test_codex_shows_no_error_of_a_hook(tmp_path: Path, missing: str) -> None:
         assert not TROUBLE.search(shown), shown
 
 
-def _break(person: Person, missing: str, configured: list[Path]) -> None:
+def break_installation(person: Person, missing: str, configured: list[Path]) -> None:
     """As after `rm -r .venv`: what the files name is no more there."""
     if missing == "store":
         (person.data / "store.db").write_bytes(b"no database at all " * 500)
