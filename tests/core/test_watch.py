@@ -11,7 +11,7 @@ import pytest
 from backstory.clients.hook import FOLDER_SIZE, STARTS, WATCH, is_changed, unread
 from backstory.core import Caller, Core, Engine
 from backstory.core.background import Background
-from backstory.core.brief.files import BriefFiles
+from backstory.core.brief.files import BriefFiles, Briefs
 from backstory.core.calls import Call, Cancelled
 from backstory.core.hooks import HookRequest, answer
 from backstory.core.sync import Sync
@@ -153,7 +153,7 @@ def line(id: str, text: str, **fields: str) -> dict[str, object]:
     return {"talk": id, "id": id, "text": text, **fields}
 
 
-def test_a_sync_notes_what_it_read_and_one_that_was_stopped_does_not(
+def test_what_was_read_counts_as_known_once_the_briefs_are_rendered(
     store: Store, home: Path, tmp_path: Path
 ) -> None:
     data = str(tmp_path / "data")
@@ -162,14 +162,19 @@ def test_a_sync_notes_what_it_read_and_one_that_was_stopped_does_not(
     places = Places(home, {}, "linux")
     with pytest.raises(Cancelled):
         Sync(engine).run([toy_reader()], places, call=Call(is_cancelled=lambda: True))
+    Briefs(engine).refresh()
     assert not (tmp_path / "data" / WATCH).exists()
     Sync(engine).run([toy_reader()], places)
+    assert not (tmp_path / "data" / WATCH).exists()  # a hook would print a brief from before
+    Briefs(engine).refresh()
     assert unread("toy", data) == []
     append(home / "a.toy", line("2", "two"))
     assert unread("toy", data) == ["toy"]
     assert Sync(engine).run_file([toy_reader()], places, home / "a.toy") is not None
+    Briefs(engine).refresh()
     assert unread("toy", data) == ["toy"]  # others may have changed too
     Sync(engine).run([toy_reader()], places)
+    Briefs(engine).refresh()
     assert unread("toy", data) == []
 
 

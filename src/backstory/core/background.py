@@ -168,14 +168,20 @@ class Background:
         if SYNC not in self._workers:
             return
         self._is_urgent = True
+        outcome = None
         try:
-            self._run(_ShortTurn(wait_s, RECENT_CPU_S).call(), wait_s, readers)
+            outcome = self._run(_ShortTurn(wait_s, RECENT_CPU_S).call(), wait_s, readers)
         except Cancelled:
             pass  # the rest is for the background
         finally:
             self._is_urgent = False
-        if BRIEFS in self._workers:
+        if BRIEFS not in self._workers:
+            return
+        if outcome is None:
             Briefs(self._engine).refresh_project(project)
+        else:
+            changed = frozenset().union(*(report.projects for report in outcome.values()))
+            Briefs(self._engine).refresh_projects(sorted(changed | {project}))
 
     def run_now(self, call: Call) -> dict[str, SyncReport] | None:
         """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""

@@ -30,6 +30,7 @@ from ..domain.when import Clock, utc_now
 from ..problems import Problems
 from ..store import Store
 from .calls import Cancelled
+from .read_paths import ReadPaths
 
 if TYPE_CHECKING:
     from ..search.backlog import Backlog
@@ -94,6 +95,7 @@ class Engine:
         self.new_id = new_id
         self.problems = Problems(settings.home, now)
         self.derivations = derivations
+        self.read_paths = ReadPaths()
         self._embedder = embedder
         self._writer = writer
         self._make_background = background

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..clients.hook import FOLDER_SIZE, WATCH
 from ..store.whole_files import write_whole
+from .read_paths import StampedPath
 
 MAX_WATCHED_PATHS = 400
 """Files of one reader, and folders of one reader: those that changed last."""
@@ -41,9 +42,11 @@ class Watch:
     def __init__(self, home: Path) -> None:
         self._path = home / WATCH
 
-    def put(self, watched: Mapping[str, Sequence[WatchedPath]]) -> None:
+    def put(self, watched: Mapping[str, Sequence[StampedPath]]) -> None:
         """Replace the paths of these readers. A list that cannot be written is noticed by nobody but the hooks, which then
         have every reader look again."""
+        if not watched:
+            return
         known = self._read()
         read = known.get("readers")
         paths = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from ..calls import Call
 from ..failures.deriving import derive_next_runs
 from ..state import EVERY_PROJECT
 from ..statements.deriving import derive_next
+from ..watch import Watch
 from . import Brief
 from .file_notes import notes_by_file
 
@@ -122,6 +123,7 @@ class Briefs:
     def refresh(self, call: Call | None = None) -> int:
         """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
         files = BriefFiles(self.engine.settings.home)
+        read_paths = self.engine.read_paths.take()
         derive_next_runs(self.engine.store)
         derive_next(self.engine.store)  # before the version is read, which it changes
         version, now = self.engine.store.version(), self.engine.now()
@@ -130,12 +132,20 @@ class Briefs:
             rendered, needed = self._render(files, call)
             self._last = None if version is None else _LastLook(version, now, needed)
         self._keep_injections(files)
+        Watch(self.engine.settings.home).put(read_paths)
         return rendered
 
     def refresh_project(self, project: str) -> bool:
         """Render the brief of one project, if something in it changed; whether something had."""
         files = BriefFiles(self.engine.settings.home)
         return any(self._render_one(files, activity) for activity in self._wanted(project))
+
+    def refresh_projects(self, projects: Iterable[str]) -> None:
+        """Render the briefs of the projects in which this process has read something."""
+        read_paths = self.engine.read_paths.take()
+        for project in projects:
+            self.refresh_project(project)
+        Watch(self.engine.settings.home).put(read_paths)
 
     def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
         """Whether nothing changed but the time, of which days count; files may have been taken away."""

@@ -26,7 +26,7 @@ from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
 from ..secrets import redactor
-from ..watch import Watch, WatchedPath, watched_file, watched_paths
+from ..watch import WatchedPath, watched_file, watched_paths
 from .blocks import without_blocks
 from .fed import load_fed, without_fed_lines
 from .files import PROGRAMS, MemoryFile, MemoryProgram, memory_files, with_known_projects
@@ -95,7 +95,7 @@ class ClientMemories:
                 for program in programs
                 if (report := reading.read(program, call or Call())) != MemoryReport(program.title)
             }
-            Watch(self._engine.settings.home).put({MEMORIES: reading.watched})
+            self._engine.read_paths.note(MEMORIES, reading.watched)
             return reports
         finally:
             self._store.leases.drop(LEASE, holder)

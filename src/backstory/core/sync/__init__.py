@@ -23,7 +23,7 @@ from ..calls import Call, Cancelled
 from ..engine import Engine
 from ..exclusion import Exclusion
 from ..projects.identity import Identities
-from ..watch import Watch, WatchedPath, watched_file, watched_paths
+from ..watch import WatchedPath, watched_file, watched_paths
 from . import decoding
 from .decoder_process import DecoderProcess
 from .decoding import DueSource, Portion
@@ -91,8 +91,6 @@ class Sync:
         self._holder = engine.new_id()
         self._leased_at = 0.0
         self._is_newest_first = False
-        self._watched: dict[str, list[WatchedPath]] = {}
-        """By reader that has read everything, the paths as they were before."""
 
     def run(
         self,
@@ -112,14 +110,11 @@ class Sync:
             return None
         self._exclusion = Exclusion(self._engine.settings.exclude)  # ignore files may have changed
         self._is_newest_first = newest_first
-        self._watched.clear()
         try:
             with closing(DecoderProcess(self._redaction, self._exclusion)) as process:
                 return self._run(list(readers), places, call, process)
         finally:
             self._store.leases.drop(LEASE, self._holder)
-            if self._watched:
-                Watch(self._engine.settings.home).put(self._watched)
 
     def run_file(
         self,
@@ -256,7 +251,7 @@ class Sync:
             due.sort(key=lambda each: each.stamp.modified_ns, reverse=True)
         self._read(reading, due, call, tally)
         if not only:
-            self._watched[reader.name] = watched
+            self._engine.read_paths.note(reader.name, watched)
         tally.unchanged = tally.sources - len(due)
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}

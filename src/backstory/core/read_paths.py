@@ -1,0 +1,23 @@
+"""What this process has read and not yet rendered into briefs: a hook must not take it for known before that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+StampedPath = tuple[str, int, int]
+"""Path, size and time of the last change in ns."""
+
+
+class ReadPaths:
+    """By reader, the paths as they were before they were read."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, Sequence[StampedPath]] = {}
+
+    def note(self, reader: str, paths: Sequence[StampedPath]) -> None:
+        self._paths[reader] = paths
+
+    def take(self) -> dict[str, Sequence[StampedPath]]:
+        """All of it, for the caller that renders the briefs now."""
+        paths, self._paths = self._paths, {}
+        return paths
