@@ -320,6 +320,13 @@ def test_a_fact_that_is_true_everywhere_reaches_a_brief_that_was_rendered_before
     assert "Reviews are done in Welsh" in brief_of(user, "codex")
 
 
+def test_an_installation_reads_them_for_the_first_session(user: User) -> None:
+    user.is_at_work()
+    user.write(user.claude / "MEMORY.md", "- The quokka cache listens on port 7007\n")
+    user.run("install", "codex", "--yes")
+    assert "The quokka cache listens on port 7007" in brief_of(user, "codex")
+
+
 def brief_of(user: User, client: str) -> str:
     """What a session of a client is told at its start."""
     event = {"hook_event_name": "SessionStart", "cwd": str(user.project), "session_id": f"s-{client}"}

@@ -15,7 +15,7 @@ from ..repositories import git
 from .assistants import Person
 from .stub_model import Model, stub_model
 from .test_briefing import ATTENDED, configure_codex
-from .test_moments import COPILOT
+from .test_moments import COPILOT, person_at_work
 from .test_quiet import configure
 
 CLOSED_AFTER_S = 0.2
@@ -135,15 +135,13 @@ FACTS = {
 
 
 def test_what_other_programs_noted_is_in_the_first_request_of_opencode(tmp_path: Path) -> None:
-    person = Person(tmp_path, "opencode")
-    git(person.project, "init", "-q")
-    project = str(person.project.resolve())
-    slug = "".join(letter if letter.isalnum() else "-" for letter in project)
-    for name, (around, fact) in FACTS.items():
-        path = person.home / name.format(slug=slug)
-        path.parent.mkdir(parents=True)
-        path.write_text(around.format(fact, project=project))
-    with stub_model() as model:
+    with person_at_work(tmp_path, "opencode") as person, stub_model() as model:
+        project = str(person.project.resolve())
+        slug = "".join(letter if letter.isalnum() else "-" for letter in project)
+        for name, (around, fact) in FACTS.items():
+            path = person.home / name.format(slug=slug)
+            path.parent.mkdir(parents=True)
+            path.write_text(around.format(fact, project=project))
         configure(person, model)
         person.backstory("install", "opencode", "--yes")
         have_patience(person)

@@ -11,6 +11,7 @@ from ..clients import files
 from ..clients.formats import FORMATS
 from ..clients.machine import Machine
 from ..core.brief.files import Briefs
+from ..core.client_memories import ClientMemories
 from ..domain.errors import BackstoryError
 from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
@@ -45,6 +46,7 @@ def look(settings: Settings) -> FirstLook:
     with closing(open_engine(settings)) as engine:
         if settings.reads_histories:
             read_histories(engine, list(load_readers(settings.histories).values()))
+            ClientMemories(engine).run(history_places(settings, engine.store))
         if settings.brief != "off":
             Briefs(engine).refresh()
         known = engine.store.conversations.find(ConversationFilter(kinds=("main", "fork", "prompt-log")))

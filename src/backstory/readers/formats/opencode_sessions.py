@@ -214,7 +214,7 @@ def _piece(
 
 
 def _is_of_command_line(session: Record) -> bool:
-    """Whether `opencode run` made the session: nobody is there to answer questions of the model, so it denies them."""
+    """Tell whether `opencode run` made the session: nobody is there to answer questions of the model, so it denies them."""
     rules = session.get("permission")
     rules = document(rules) if isinstance(rules, str | bytes) else rules
     return any(
