@@ -1,13 +1,13 @@
-"""The store: a few rooms over one database, each a class that knows all about its noun.
+"""The store: one class ("room") per kind of record, over one database.
 
-Records go in and come out whole. Search works on numbers instead: each memory and message is an entry with a
-number that is never used again, so that a hundred thousand can be ranked without loading one text.
+Rooms take and return whole records. Search works on entry numbers instead: each memory and message is an entry whose
+number is never reused, which lets search rank a hundred thousand entries without loading a single text.
 
-Every test of a room runs on SQLite and on PostgreSQL; none may ask which one it got. The two differ in their Database,
-their TextIndex and their Vectors, and in nothing else.
+Every room is tested on SQLite and on PostgreSQL and must not ask which of the two it runs on. The backends differ
+only in their Database, their TextIndex and their Vectors.
 
-Rooms are made, and their modules imported, when somebody enters them: a client starts the server anew for every window,
-and all of them at once would make that a sixth slower.
+Rooms are created, and their modules imported, on first use: clients start a server for every window, and importing
+all rooms up front would make that a sixth slower.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _PARTS = {
     "sync": ("conversations",),
     "copying": ("text", "vectors", "_writer"),
 }
-"""What a room needs of the others, besides the database."""
+"""The other rooms that each room needs, besides the database."""
 
 
 class Store:
@@ -124,15 +124,15 @@ class Store:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is inside one."""
+        """True inside a transaction of this thread."""
         return self.database.in_transaction
 
     def version(self) -> Hashable | None:
-        """Another one after every change that anybody commits; None where the database cannot tell."""
+        """A value that changes with every commit of any process; None if the database cannot provide one."""
         return self.database.version()
 
     def census(self) -> Census:
-        """What the store holds, for people."""
+        """Count the records of the store, for the status report."""
         kinds = self.database.pairs("SELECT kind, count(*) FROM conversation GROUP BY kind")
         subagents = kinds.get("subagent", 0)
         memories = "SELECT count(*) FROM entry WHERE kind = ?"
@@ -159,11 +159,11 @@ class Store:
         return from_ms(self.database.made_at_ms())
 
     def used_bytes(self) -> int:
-        """The size of what the store holds. Space that deletions freed does not count."""
+        """The size of the stored data, excluding space freed by deletions."""
         return self.database.used_bytes()
 
     def problems(self) -> list[str]:
-        """What is wrong with the stored data; empty when all is well."""
+        """Check the stored data and return one line per problem; empty if the store is intact."""
         lines: list[str] = []
         for part, check in (self.database.checks() | self.text.checks()).items():
             try:
@@ -173,9 +173,9 @@ class Store:
         return lines
 
     def backup(self, target: Path) -> int:
-        """Write a whole, consistent copy while others go on working, and check it; how many rows it has.
+        """Write a consistent copy while the store is in use, and verify it. Returns its number of rows.
 
-        The file appears when it is whole and was found sound."""
+        The file appears only when it is complete and verified."""
         return self.database.backup(target, is_checked=True)
 
     def close(self) -> None:
@@ -184,9 +184,9 @@ class Store:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name):
-            """A room, which is then an attribute like any other."""
+            """Create a room on first access. Afterwards it is an ordinary attribute."""
             if (room := Store.__annotations__.get(name)) is None:
                 raise AttributeError(name)
             parts = [getattr(self, each) for each in _PARTS.get(name, ())]
-            made = getattr(import_module(f".{name}", __name__), room)(self.database, *parts)
-            return self.__dict__.setdefault(name, made)
+            instance = getattr(import_module(f".{name}", __name__), room)(self.database, *parts)
+            return self.__dict__.setdefault(name, instance)

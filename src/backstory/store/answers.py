@@ -1,4 +1,4 @@
-"""Answers that are fetched piece by piece: kept until they expire, under a key that cannot be guessed."""
+"""Long answers that a client fetches piece by piece, stored under an unguessable key until they expire."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AnswerRoom:
             self._database.change(_ANSWER.insert("kept_answer"), _ANSWER.write(answer))
 
     def delete_all(self) -> int:
-        """Whoever they were for; how many there were."""
+        """Delete all stored answers, regardless of their recipient. Returns their number."""
         with self._database.joined():
             return self._database.change("DELETE FROM kept_answer")
 

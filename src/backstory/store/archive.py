@@ -80,8 +80,9 @@ class ArchiveRoom:
         self._runs = runs
 
     def put_memories(self, memories: Sequence[Memory], *, forgotten_at: datetime | None = None) -> PackSize:
-        """Move memories and their histories into the archive: to be kept, or as forgotten, which only those find who ask for
-        them."""
+        """Move memories and their histories into the archive.
+
+        With `forgotten_at` they count as forgotten, and only searches that include forgotten memories return them."""
         total = PackSize(0, 0, 0)
         with self._database.transaction():
             for together in _together(memories):
@@ -91,7 +92,7 @@ class ArchiveRoom:
         return total
 
     def find_memories(self, where: Filter, *, with_forgotten: bool = False) -> list[ArchivedMemory]:
-        """What was changed last comes first."""
+        """Archived memories that match, last changed first."""
         condition, values = where_clause(where)
         if not with_forgotten:
             condition += " AND e.forgotten_at IS NULL"
@@ -123,7 +124,7 @@ class ArchiveRoom:
                 self.delete_memories(some)
 
     def delete_memories(self, where: Filter) -> int:
-        """Delete for good what matches, and say how many went."""
+        """Permanently delete the matching memories and return their number."""
         condition, values = where_clause(where)
         with self._database.transaction():
             rows = self._database.rows(f"SELECT e.id, e.pack FROM {_ARCHIVED} WHERE {condition}", values)
@@ -163,7 +164,8 @@ class ArchiveRoom:
         return self._unpack_conversation(conversation)[0]
 
     def contents(self, conversation: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
-        """What was said and done in an archived conversation, without results of tools; nothing when it is not there."""
+        """The messages, traces and sayings of an archived conversation, without tool results; empty if it is not
+        archived."""
         return self._unpack_conversation(conversation)[:3]
 
     def restore_conversations(self, ids: Sequence[str]) -> None:

@@ -47,7 +47,8 @@ class BackupFiles:
         self._database.backup(backup_path(self._folder, self._name, at, reason), is_checked=True)
 
     def change(self, path: Path, change: Callable[[Store], object]) -> None:
-        """Open a backup as a store, change it and put it back. If that fails, the backup is as it was."""
+        """Open a backup as a store, change it and replace the original file. If the change fails, the backup stays
+        untouched."""
         new = draft_path(path)
         try:
             make_private(new)
@@ -91,7 +92,7 @@ def find_backups(folder: Path, store: str) -> list[Backup]:
 
 
 def advice(folder: Path, store: str) -> str:
-    """What to do about a store that is lost."""
+    """A hint for the user on how to recover a lost store."""
     whole = [backup for backup in find_backups(folder, store) if backup.is_store]
     if not whole:
         return f"There is no backup in {folder}; `backstory restore FILE` takes any copy of a store."

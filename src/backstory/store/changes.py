@@ -1,7 +1,8 @@
-"""Changes to memories, and the watchers that are told of them.
+"""Changes to memories, and the watchers that are notified of them.
 
-Saving, changing and erasing a memory is noted only while somebody watches. Any other deletion is always noted, by whoever
-deletes, because nothing else is left to say which key it was."""
+Saving, changing and erasing a memory is recorded only while a watcher is active. Every other deletion is always
+recorded by the code that deletes, because nothing else preserves the key of the deleted memory.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,10 @@ _LAST = (
     "SELECT max(n) FROM (SELECT coalesce(max(sequence), 0) AS n FROM memory_change"
     " UNION ALL SELECT coalesce(max(sequence), 0) FROM watcher) AS known"
 )
-"""The highest number in use. A change that every watcher was told of is deleted, but the watchers have its number."""
+"""The highest sequence number in use.
+
+Changes that every watcher has received are deleted, so the watchers' own positions count too.
+"""
 
 
 def note_changes(database: Database, changes: Sequence[Row]) -> None:
@@ -50,7 +54,7 @@ class ChangeRoom:
         return int(self._database.value(_LAST))
 
     def note_update(self, memories: Iterable[str], at: datetime) -> None:
-        """Something that belongs to these memories changed, such as a link."""
+        """Record a change to data that belongs to these memories, for example a link."""
         with self._database.joined():
             note_changes(self._database, [(ChangeKind.UPDATE.value, id, to_ms(at)) for id in memories])
 
@@ -65,7 +69,7 @@ class ChangeRoom:
             self._database.change_many(_CHANGE.insert("memory_change"), rows)
 
     def is_watched(self, at: datetime) -> bool:
-        """Whether anybody waits for changes."""
+        """True if any watcher waits for changes."""
         return _is_watched(self._database, to_ms(at))
 
     def after(self, sequence: int, limit: int) -> list[MemoryChange]:
@@ -99,13 +103,14 @@ class ChangeRoom:
         return watchers[0] if watchers else None
 
     def watchers(self, session: str) -> list[Watcher]:
-        """Of a session, also those that ended, the oldest first."""
+        """All watchers of a session, including ended ones, oldest first."""
         rest = "FROM watcher WHERE session = ? ORDER BY created_at, id"
         return self._database.records(_WATCHER, rest, [session])
 
     def prune(self, now: datetime, *, ended_before: datetime, deleted_before: datetime) -> bool:
-        """Drop the changes that every watcher was told of, deletions that are too old, and watchers that ended long ago. True
-        if the key of an erased memory was among them."""
+        """Delete changes that every watcher has received, old deletions, and watchers that ended long ago.
+
+        Returns True if the key of an erased memory was among them."""
         with self._database.joined():
             waiting = "SELECT min(sequence) FROM watcher WHERE stopped_at IS NULL AND expires_at > ?"
             reported = self._database.value(waiting, [to_ms(now)])

@@ -1,8 +1,9 @@
-"""Checkpoints: true copies of a session's memories and files, as rows and content-addressed chunks.
+"""Checkpoints: exact copies of a session's memories and files, stored as content-addressed chunks.
 
-The lines of a session's memories are cut into chunks, and a manifest lists the hashes of the chunks. A chunk ends at
-a memory whose id says so, and the memories stand in the order of their entry numbers, which never change: an edit,
-a deletion or a new memory changes its own chunk and no other, and an unchanged session gives the same manifest.
+The lines of a session's memories are cut into chunks, and a manifest lists the hashes of the chunks. The id of a
+memory decides whether a chunk ends after it, and memories are ordered by their entry numbers, which never change. An
+edit, a deletion or a new memory therefore changes only its own chunk, and an unchanged session produces the same
+manifest.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class CheckpointRoom:
         self._files = files
 
     def copy(self, where: Filter, files: Sequence[CachedFile]) -> CheckpointManifest:
-        """Keep copies of the memories that match, and of what is known of the files."""
+        """Copy the matching memories and the metadata of the files."""
         condition, values = where_clause(where)
         line = copied_columns(self._database)
         sql = f"SELECT e.id, {line} FROM entry e WHERE {MEMORIES} AND {condition} ORDER BY e.n"
@@ -40,7 +41,7 @@ class CheckpointRoom:
             return self._keep(self._database.rows(sql, values), files)
 
     def copy_foreign(self, memories: Sequence[Memory], files: Sequence[CachedFile]) -> CheckpointManifest:
-        """The same for memories that are not in the store, as in a file that is imported."""
+        """Copy memories that are not in the store, for example those of an imported file."""
         with self._database.transaction():
             return self._keep([(memory.id, copied_line(memory)) for memory in memories], files)
 
@@ -51,7 +52,7 @@ class CheckpointRoom:
         return CheckpointManifest(root, len(lines))
 
     def read(self, checkpoint: Checkpoint) -> CheckpointContents:
-        """What a checkpoint holds, as it was when it was taken."""
+        """The contents of a checkpoint as of the time it was taken."""
         manifest = self._manifest(checkpoint.root)
         chunks = self._files.read_blobs(manifest["chunks"])
         memories = [
@@ -74,15 +75,15 @@ class CheckpointRoom:
     def find(
         self, surface: str, *, id: str | None = None, name: str | None = None, session: str | None = None
     ) -> list[Checkpoint]:
-        """Newest first."""
-        asked = {"surface": surface, "id": id, "name": name, "session": session}
-        given = {column: value for column, value in asked.items() if value is not None}
-        condition = " AND ".join(f"{column} = ?" for column in given)
+        """The checkpoints that match all given arguments, newest first."""
+        arguments = {"surface": surface, "id": id, "name": name, "session": session}
+        conditions = {column: value for column, value in arguments.items() if value is not None}
+        condition = " AND ".join(f"{column} = ?" for column in conditions)
         rest = f"FROM checkpoint WHERE {condition} ORDER BY n DESC"
-        return self._database.records(_CHECKPOINT, rest, list(given.values()))
+        return self._database.records(_CHECKPOINT, rest, list(conditions.values()))
 
     def remove(self, memories: Collection[str]) -> int:
-        """Make checkpoints as if they had been taken without these memories; how many held one."""
+        """Remove these memories from all checkpoints. Returns the number of checkpoints that contained one."""
         changed = 0
         with self._database.transaction():
             for n, root in self._database.rows("SELECT n, root FROM checkpoint ORDER BY n"):
@@ -113,8 +114,9 @@ class CheckpointRoom:
         return hashes, taken
 
     def drop_unused_blobs(self) -> int:
-        """Delete the contents that no file and no checkpoint refers to. What a checkpoint copied stays, also when
-        the memory it was copied from is deleted: that is what a checkpoint is for."""
+        """Delete contents that neither a file nor a checkpoint refers to. Returns their number.
+
+        Copies in a checkpoint survive the deletion of the original memory: that is the purpose of a checkpoint."""
         with self._database.transaction():
             used = set(self._database.values("SELECT DISTINCT hash FROM cached_file"))
             for root in self._database.values("SELECT DISTINCT root FROM checkpoint"):

@@ -15,7 +15,7 @@ R = TypeVar("R", bound=NamedTuple)
 
 
 class Codec(NamedTuple):
-    """How a field that no column can hold as it is becomes a column, and back."""
+    """Conversion of a field to a column value and back, for types that no column can store directly."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
@@ -40,7 +40,10 @@ def _read_json(text: str) -> Any:
 _encoded = json.JSONEncoder(default=dict).encode
 """Made once: `json.dumps` makes one for each value. A mapping need not be a dict."""
 _decoded = json.JSONDecoder().raw_decode
-"""What we wrote has no blanks around it, which `json.loads` would look for: that takes longer than the rest."""
+"""Decode JSON that this program wrote.
+
+It has no whitespace around it; `json.loads` would look for some, which takes longer than the decoding itself.
+"""
 TIME = Codec(_write_time, _read_time)
 FLAG = Codec(int, bool)
 JSON = Codec(_write_json, _read_json)
@@ -51,8 +54,9 @@ TRUST = Codec(str, {each.value: each for each in Trust}.__getitem__)
 
 
 class Columns(Generic[R]):
-    """The columns that a record's fields are kept in: those of the same names, unless an expression is given.
-    What ends in `_at` is a time, in milliseconds since 1970."""
+    """The columns of a record: one per field, with the field's name unless an expression is given.
+
+    Fields whose names end in `_at` are times, stored as milliseconds since 1970."""
 
     def __init__(
         self, record: type[R], codecs: Mapping[str, Codec] | None = None, **expressions: str
@@ -65,8 +69,8 @@ class Columns(Generic[R]):
         )
         self._record = record
         times = {name: TIME for name in self.names if name.endswith("_at")}
-        given = times | dict(codecs or {})
-        self._codecs = [(self.names.index(name), codec) for name, codec in given.items()]
+        by_name = times | dict(codecs or {})
+        self._codecs = [(self.names.index(name), codec) for name, codec in by_name.items()]
 
     def read(self, row: Sequence[Any]) -> R:
         """The record of a row that was selected with these columns."""

@@ -1,4 +1,4 @@
-"""Who wrote the memories of a shared space, and what maintainers made of proposals. No words of these are stored here."""
+"""Authors of the memories in a shared space, and reviews of proposals. This table stores none of their text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class ContributionRoom:
         self._database = database
 
     def add(self, contribution: Contribution) -> bool:
-        """Insert, unless the memory has one already; whether it was inserted.
+        """Insert unless the memory already has a contribution. Returns whether it was inserted.
 
-        Of two deliveries at once with one key the second waits here until the first is committed."""
+        If two deliveries with one key arrive concurrently, the second waits here until the first is committed."""
         sql = f"{_CONTRIBUTION.insert('contribution')} ON CONFLICT (memory) DO NOTHING"
         with self._database.joined():
             return self._database.change(sql, _CONTRIBUTION.write(contribution)) > 0
@@ -34,7 +34,7 @@ class ContributionRoom:
             )
 
     def decide(self, memory: str, state: ContributionState, reviewer: str, at: datetime) -> bool:
-        """Settle a proposal; False when somebody has done so before."""
+        """Settle a proposal. Returns False if it was already settled."""
         sql = (
             "UPDATE contribution SET state = ?, reviewer = ?, reviewed_at = ? WHERE memory = ?"
             " AND state = 'proposed'"

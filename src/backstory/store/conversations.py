@@ -86,7 +86,7 @@ class ConversationRoom:
             self._runs.add(conversation.id, runs, numbers)
 
     def with_older_rules(self, rules: int, *, limit: int) -> list[Conversation]:
-        """Those whose sayings were extracted by older rules, or not at all; the last updated first."""
+        """Conversations whose sayings were extracted by older rules or not at all, last updated first."""
         rest = f"FROM conversation WHERE rules < ? {_ORDER} {bounds(limit)}"
         return self._database.records(CONVERSATION, rest, [rules])
 
@@ -99,7 +99,7 @@ class ConversationRoom:
             self._sayings.add(id, [each for each in sayings if each.message in numbers], numbers)
 
     def with_older_run_rules(self, rules: int, *, limit: int) -> list[Conversation]:
-        """Those whose runs were extracted by older rules, or not at all; the last updated first."""
+        """Conversations whose runs were extracted by older rules or not at all, last updated first."""
         rest = f"FROM conversation WHERE run_rules < ? {_ORDER} {bounds(limit)}"
         return self._database.records(CONVERSATION, rest, [rules])
 
@@ -147,7 +147,8 @@ class ConversationRoom:
         return int(self._database.value(f"SELECT count(*) FROM conversation WHERE {condition}", values))
 
     def ids(self, holding: Collection[str] | None = None) -> list[str]:
-        """Of all, in no particular order; or of those that hold one of these texts, upper and lower case being the same."""
+        """The ids of all conversations, or of those whose id contains one of the given texts (ignoring case);
+        unordered."""
         if holding is None:
             return self._database.values("SELECT id FROM conversation")
         held = " OR ".join(["id LIKE ? ESCAPE '!'"] * len(holding)) or "FALSE"
@@ -176,7 +177,7 @@ class ConversationRoom:
     def outlines_of(
         self, ids: Collection[str], which: ConversationFilter = EVERY
     ) -> list[ConversationOutline]:
-        """Of those of the given that match, in no particular order."""
+        """Outlines of those of the given conversations that match the filter, unordered."""
         return self.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
     def delete(self, ids: Sequence[str], *, with_usage: bool = True) -> int:
@@ -202,7 +203,7 @@ class ConversationRoom:
             )
 
     def tally(self, which: ConversationFilter) -> list[ConversationTally]:
-        """Of each assistant in each project: how many, and when one of them was last added to; the latest first."""
+        """Number of conversations and last change per assistant and project, latest first."""
         condition, values = conversations_clause(which)
         rest = f"FROM conversation WHERE {condition} GROUP BY surface, project ORDER BY last DESC, surface, project"
         return self._database.records(_TALLY, rest, values)
@@ -220,7 +221,7 @@ class ConversationRoom:
         return None if first is None else (from_ms(first), from_ms(last))
 
     def count_unread(self) -> list[UnreadCount]:
-        """Conversations that are encrypted, whatever is known of them, or of which only their existence is."""
+        """Count conversations that are encrypted or have no readable messages, per assistant and completeness."""
         rest = (
             "FROM conversation c WHERE completeness <> 'full'"
             " AND (completeness = 'encrypted' OR NOT EXISTS (SELECT 1 FROM entry e WHERE e.thread = c.id))"

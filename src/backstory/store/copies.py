@@ -1,4 +1,4 @@
-"""Memories as lines of JSON, written by the database itself: what checkpoints and the archive keep of them."""
+"""Memories as lines of JSON, written by the database itself: the format of checkpoints and the archive."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COPIED = (
     "id", "text", "summary", "project", "private", "created_at", "updated_at", "key", "category", "priority",
     "channel", "tags", "metadata", "trust",
 )  # fmt: skip
-"""All of a memory but where it is kept (session, surface) and what can be derived (heading, vectors)."""
+"""All columns of a memory except its owner (session, surface) and derived data (heading, vectors)."""
 
 # the summary of a short text is the text itself
 _VALUES = [f"nullif(e.{name}, e.text)" if name == "summary" else f"e.{name}" for name in COPIED]

@@ -1,6 +1,6 @@
-"""A whole store as rows that another backend takes, table by table, and how far such a copy has come.
+"""A whole store as rows for another backend, table by table, with the progress of the copy.
 
-The words that search looks in are no table here: whoever takes an entry indexes it again.
+The text index is not a table here: the target indexes each entry again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .vectors import Vectors
 from .writing import EntryWriter
 
 _VECTOR_COLUMNS = ("v", "space", "entry", "passage", "vector")
-"""The last is the bytes of its float32s, whatever each database stores of them."""
+"""The last column holds the bytes of the float32 values, independent of the storage format of each database."""
 
 
 class CopyingRoom:
@@ -37,7 +37,7 @@ class CopyingRoom:
         return _VECTOR_COLUMNS if table == VECTOR else COPIED_TABLES[table].columns
 
     def is_known(self) -> bool:
-        """Whether the tables have the columns that this program knows: a newer one may have added some."""
+        """True if the tables have exactly the columns this program knows; a newer program may have added some."""
         tables = [table for table in COPIED_TABLES.values() if table.name != VECTOR]
         return all(set(self._database.column_names(table.name)) == set(table.columns) for table in tables)
 
@@ -57,7 +57,7 @@ class CopyingRoom:
         return self._database.rows(sql, after)
 
     def insert(self, table: str, rows: Sequence[Row]) -> None:
-        """Keep rows of another store under the numbers they had there."""
+        """Insert rows of another store under their original numbers."""
         with self._database.joined():
             if table == VECTOR:
                 self._vectors.insert(rows)
@@ -92,7 +92,7 @@ class CopyingRoom:
                     self._database.change(f"DELETE FROM {table}")
 
     def progress(self) -> CopyProgress | None:
-        """Of the copy that fills this store, or filled it."""
+        """The progress of the copy that fills this store or has filled it; None if there was none."""
         rows = self._database.values("SELECT holder FROM lease WHERE name = 'move'")
         if not rows:
             return None
@@ -119,7 +119,8 @@ def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
 
 
 def _quantized(vectors: Sequence[bytes]) -> list[bytes]:
-    """What both backends keep of a vector: its signs, and how large each dimension is beside the largest."""
+    """The part of a vector that both backends store: its signs, and the size of each dimension relative to the
+    largest."""
     codes: list[bytes] = []
     for _, alike in groupby(vectors, len):  # those of one space have as many dimensions
         values = np.array([np.frombuffer(vector, np.float32) for vector in alike])

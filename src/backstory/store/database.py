@@ -1,7 +1,7 @@
-"""What a room of the store needs of a database: to run statements, alone or all together.
+"""The interface between the store's rooms and a database: statements and transactions.
 
-SQL is written once, with `?` for parameters, in what SQLite and PostgreSQL have in common. Where the two differ, the
-database gives the words.
+SQL is written once, with `?` for parameters, in the subset that SQLite and PostgreSQL share. Where the two differ,
+the database provides the wording.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ OUTSIDE = "a change is part of a transaction"
 
 class Database(ABC):
     skip_locked = ""
-    """What a SELECT ends with, so that two who take rows at once get different ones."""
+    """The end of a SELECT that makes two concurrent readers take different rows."""
     generation = 0
-    """Another number when another database took its place: what was derived from the former one is void."""
+    """A number that changes when another database replaces this one; data derived from the former one is then void."""
 
     @abstractmethod
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement and fetch what it returns."""
+        """Run one statement and return its rows."""
 
     def records(self, columns: Columns[R], rest: str, parameters: Sequence[Any] = ()) -> list[R]:
         """Select a record's columns; `rest` begins with FROM."""
         return columns.read_all(self.rows(f"SELECT {columns.selected} {rest}", parameters))
 
     def values(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """What a statement with one column returns."""
+        """Run a statement with one column and return its values."""
         return [value for (value,) in self.rows(sql, parameters)]
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
-        """What a statement with one column and one row returns."""
+        """Run a statement with one column and one row and return the value."""
         (value,) = self.values(sql, parameters)
         return value
 
     def pairs(self, sql: str, parameters: Sequence[Any] = ()) -> dict[Any, Any]:
-        """What a statement with two columns returns: the second by the first."""
+        """Run a statement with two columns and return a dict from the first to the second."""
         rows: list[Any] = self.rows(sql, parameters)
         return dict(rows)
 
@@ -66,7 +66,7 @@ class Database(ABC):
 
     @abstractmethod
     def change(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Run one statement inside a transaction and say how many rows it touched."""
+        """Run one statement inside a transaction and return the number of affected rows."""
 
     @abstractmethod
     def change_many(self, sql: str, rows: Sequence[Row]) -> None:
@@ -79,21 +79,24 @@ class Database(ABC):
     @property
     @abstractmethod
     def in_transaction(self) -> bool:
-        """Whether this thread is inside one."""
+        """True inside a transaction of this thread."""
 
     def joined(self) -> AbstractContextManager[None]:
-        """A part of the transaction that is open, which fails with it, or else one of its own. Nesting costs: at every
-        savepoint FTS5 writes out what it has gathered, and PostgreSQL is asked twice more."""
+        """Join the open transaction, or start one if there is none. The joined part fails with the whole.
+
+        Nested transactions would be expensive: at every savepoint FTS5 flushes its pending words, and PostgreSQL
+        needs two more round trips."""
         return nullcontext() if self.in_transaction else self.transaction()
 
     @abstractmethod
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
-        """A condition that a column holds one of many numbers, and its one parameter."""
+        """A condition that a column equals one of many numbers, and its one parameter."""
 
     @abstractmethod
     def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
-        """What stands after FROM for the entries `e` of these numbers, each looked up by its number whatever else is
-        asked of it; with its one parameter."""
+        """A FROM clause for the entries `e` with these numbers, and its one parameter.
+
+        Each entry is looked up by its number, regardless of other conditions."""
 
     def passing(self, where: Filter) -> Passing | None:
         """The entries that a filter lets through, if that is known without asking for each."""
@@ -114,15 +117,15 @@ class Database(ABC):
 
     @abstractmethod
     def reserve(self, count: int) -> int:
-        """The first of so many numbers for entries that the same transaction inserts."""
+        """Reserve `count` consecutive entry numbers for the current transaction and return the first."""
 
     @property
     def is_read_only(self) -> bool:
-        """Nothing can be saved; what is there can be searched."""
+        """True if the store can be searched but not written."""
         return False
 
     def version(self) -> Hashable | None:
-        """Another one after every change that anybody commits; None where the database cannot tell."""
+        """A value that changes with every commit of any process; None if the database cannot provide one."""
         return None
 
     @abstractmethod
@@ -145,22 +148,22 @@ class Database(ABC):
 
     @abstractmethod
     def used_bytes(self) -> int:
-        """The size of what is kept. Space that deletions freed does not count."""
+        """The size of the stored data, excluding space freed by deletions."""
 
     @abstractmethod
     def total_bytes(self) -> int:
-        """What the database takes on disk."""
+        """The size of the database on disk."""
 
     @abstractmethod
     def checks(self) -> dict[str, Callable[[], list[str]]]:
-        """For each part that can be damaged, what tells its faults."""
+        """For each part that can be damaged, a function that lists its faults."""
 
     def made_at_ms(self) -> int:
         """When the store was new."""
         return int(self.value("SELECT min(applied_at) FROM migration"))
 
     def moment(self) -> str:
-        """Tells this transaction from every other."""
+        """An identifier of this transaction, different from that of every other."""
         return os.urandom(8).hex()
 
     @abstractmethod

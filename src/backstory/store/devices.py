@@ -1,7 +1,8 @@
-"""What this store knows of the devices it shares memories with: changes that were not sent yet, versions, deletions, segments.
+"""Synchronisation state of a store that is shared between devices: unsent changes, versions, deletions, segments.
 
-Triggers note what changes, in the transaction that changes it, while the store takes part; see migration 37. Only SQLite has
-these tables."""
+While the store takes part, triggers record changes in the transaction that makes them; see migration 37. Only SQLite
+has these tables.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _PROJECT = Columns(KnownProject, {"identity": JSON, "is_local": FLAG})
 
 _TRAVELLING = [table for table in TABLES.values() if table.travel is not Travel.STAYS]
 ROWS = {table.name: table.columns for table in _TRAVELLING if table.travel is Travel.AS_ROW}
-"""Columns of the tables whose rows travel as they are; the key is the first column."""
+"""Columns of the tables whose rows are sent unchanged; the key is the first column."""
 DELETABLE_ROWS = tuple(name for name in ROWS if TABLES[name].repeats_deletions)
 _JOURNALED = {
     "memory": "SELECT id FROM entry WHERE kind = 'memory' UNION SELECT id FROM archived",
@@ -40,7 +41,7 @@ class DeviceRoom:
 
     @property
     def is_possible(self) -> bool:
-        """Whether this is a store in a file."""
+        """True if the store is a file."""
         return self._database.has_table("device_self")
 
     def identity(self) -> str | None:
@@ -48,7 +49,7 @@ class DeviceRoom:
         return next(iter(self._database.values("SELECT id FROM device_self")), None)
 
     def enable(self, device: str) -> None:
-        """Take part under this id. Everything there is counts as changed, unless the store took part before."""
+        """Take part under this id. Unless the store took part before, all existing records count as changed."""
         with self._database.joined():
             is_new = self.identity() is None
             self._database.change("DELETE FROM device_self")
@@ -59,8 +60,10 @@ class DeviceRoom:
                     self._database.change(sql, [kind])
 
     def rename(self, device: str) -> None:
-        """Go on under another id. What was written under the former one stays this store's to write again if it gets lost: of two copies
-        of one machine that both got another id, nobody else would."""
+        """Continue under another id.
+
+        This store remains responsible for segments written under the former id and writes them again if they get
+        lost: if two copies of one machine both got a new id, no other device would."""
         with self._database.joined():
             self._database.change("UPDATE device_self SET id = ?", [device])
             self._database.change("DELETE FROM device_segment WHERE state = 'pending'")
@@ -142,7 +145,7 @@ class DeviceRoom:
             self._database.change(sql, [kind, id, *version.order])
 
     def drop_versions(self, id: str) -> None:
-        """Of every kind."""
+        """Delete the versions of this id, of every kind."""
         with self._database.joined():
             self._database.change("DELETE FROM device_version WHERE id = ?", [id])
 
@@ -201,8 +204,9 @@ class DeviceRoom:
         return [dict(zip(columns, row, strict=True)) for row in rows]
 
     def put_row(self, table: str, row: Mapping[str, Any]) -> None:
-        """Insert, or replace by its key. A link that says what another one says already is not stored twice: the one with the
-        smaller id stays."""
+        """Insert a row, or replace the row with the same key.
+
+        A link that duplicates another is not stored twice: the one with the smaller id stays."""
         columns = ROWS[table]
         values = [row[column] for column in columns]
         with self._database.joined():
@@ -224,7 +228,7 @@ class DeviceRoom:
             self._database.change(f"DELETE FROM {table} WHERE {ROWS[table][0]} = ?", [id])
 
     def put_history(self, id: str, history: Sequence[Former]) -> None:
-        """Replace what a live memory said before."""
+        """Replace the former values of a live memory."""
         entry = "SELECT n FROM entry WHERE id = ?"
         insert = f"INSERT INTO former (entry, place, {FORMER.listed}) SELECT n, ?, {marks(FORMER.names)} FROM entry WHERE id = ?"
         with self._database.joined():
@@ -233,7 +237,7 @@ class DeviceRoom:
             self._database.change_many(insert, rows)
 
     def forgotten_at(self, memory: str) -> datetime | None:
-        """When an archived memory was set aside; None if it was archived to be kept, or is not there."""
+        """The time when an archived memory was forgotten; None if it is not forgotten or not archived."""
         times = self._database.values("SELECT forgotten_at FROM archived WHERE id = ?", [memory])
         return from_ms(times[0]) if times and times[0] is not None else None
 
@@ -258,8 +262,10 @@ class DeviceRoom:
         return self._database.values("SELECT id FROM device_conversation WHERE is_unsent = 1 ORDER BY id")
 
     def tally(self, conversation: str, mark: int) -> tuple[int, int, int]:
-        """Of a live conversation: how many messages have numbers up to the mark, how often these were changed, and the
-        highest number of all."""
+        """Summarise the messages of a live conversation.
+
+        Returns how many messages have numbers up to `mark`, the sum of their revisions, and the highest number of
+        all messages."""
         counted = "SELECT count(*), coalesce(sum(revision), 0) FROM entry WHERE thread = ? AND kind = 'message' AND n <= ?"
         ((messages, revisions),) = self._database.rows(counted, [conversation, mark])
         last = "SELECT coalesce(max(n), 0) FROM entry WHERE thread = ? AND kind = 'message'"
@@ -325,8 +331,10 @@ class DeviceRoom:
             )
 
     def segments(self, names: Iterable[str]) -> dict[str, SegmentNote]:
-        """Those of the given names that are known, by name. Notes of segments that were replaced stay for ever, so that a file which
-        a synchroniser brings back is known: they become far more than the files in the folder."""
+        """The known segments among the given names, by name.
+
+        Notes of replaced segments are never deleted, so that a file which a synchroniser restores is recognised.
+        They therefore become far more numerous than the files in the folder."""
         return {
             note.name: note
             for listed, some in batches(names)
@@ -364,7 +372,7 @@ class DeviceRoom:
             )
 
     def hold(self, segment: int, entities: Mapping[str, bool]) -> None:
-        """Note what is in a segment: ids, and whether more than their deletion."""
+        """Record the ids a segment contains, each with True if it holds more than the deletion of that id."""
         with self._database.joined():
             self._database.change("DELETE FROM device_held WHERE segment = ?", [segment])
             rows = [(entity, segment, int(is_content)) for entity, is_content in entities.items()]
@@ -376,7 +384,7 @@ class DeviceRoom:
         return self._database.values("SELECT entity FROM device_held WHERE segment = ?", [segment])
 
     def forgotten_in_segments(self) -> list[tuple[str, DeletionNote]]:
-        """Names of segments that hold more than the deletion of something deleted, with the deletion."""
+        """Segments that still contain deleted records, each with the deletion."""
         columns = ", ".join(f"f.{name}" for name in _DELETION.names)
         sql = (
             f"SELECT s.name, {columns} FROM device_forgotten f"
@@ -385,7 +393,7 @@ class DeviceRoom:
         return [(name, _DELETION.read(row)) for name, *row in self._database.rows(sql)]
 
     def machines_with(self, entity: str) -> list[str]:
-        """The names of other machines whose segments hold a record."""
+        """The names of other machines whose segments contain a record."""
         sql = (
             "SELECT DISTINCT p.name FROM device_held h JOIN device_segment s ON s.n = h.segment"
             " JOIN device_peer p ON p.id = s.device WHERE h.entity = ? AND h.is_content = 1"
@@ -411,7 +419,7 @@ class DeviceRoom:
         return self._database.records(_PEER, "FROM device_peer ORDER BY name, id")
 
     def put_peer(self, peer: Peer) -> None:
-        """Insert, or replace what an earlier segment of the same device said."""
+        """Insert a device, or replace the data of an earlier segment of that device."""
         sql = _PEER.upsert("device_peer", "id")
         with self._database.joined():
             self._database.change(sql, _PEER.write(peer))

@@ -1,5 +1,7 @@
-"""Entries: what search numbers. Every memory and message is one, with a number that is never used again, so that a
-hundred thousand can be ranked without loading one text."""
+"""Entries: memories and messages under a number that is never reused, for search.
+
+Numbers let search rank a hundred thousand entries without loading a single text.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ SHARED_COLUMNS = (
     "created_at", "updated_at", "summary", "trust",
 )  # fmt: skip
 COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
-"""Those that only memories have stand last; in a message they are NULL."""
+"""Columns that only memories use come last; in a message they are NULL."""
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
 
 _NUMBERED = ("n", *COLUMNS)
@@ -120,7 +122,7 @@ class EntryRoom:
         return self._texts(f"FROM {source} WHERE {condition}", [numbers, *values])
 
     def texts(self, entries: Iterable[int]) -> list[IndexedText]:
-        """Of those that are there, in no particular order."""
+        """The texts of those entries that exist, unordered."""
         source, numbers = self._database.chosen_entries(entries)
         return self._database.records(_INDEXED, f"FROM {source}", [numbers])
 
@@ -132,7 +134,7 @@ class EntryRoom:
         return [EntryText(outline, row[-1]) for outline, row in zip(outlines, rows, strict=True)]
 
     def prompts(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """For places in conversations the last message of a user before each, where there is one."""
+        """For each place in a conversation, the entry of the last user message before it, if any."""
         before = (
             "SELECT e.n FROM entry e WHERE e.thread = p.thread AND e.role = 'user' AND e.seq < p.seq"
             " ORDER BY e.seq DESC LIMIT 1"
@@ -140,7 +142,7 @@ class EntryRoom:
         return {place: entry for place, entry in self._beside(places, before) if entry is not None}
 
     def replies(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
-        """For places of a user's messages the assistant's last one before the user speaks again, where there is one."""
+        """For each place of a user message, the assistant's last message before the user's next one, if any."""
         again = (
             "SELECT min(u.seq) FROM entry u WHERE u.thread = p.thread AND u.role = 'user' AND u.seq > p.seq"
         )
@@ -161,7 +163,7 @@ class EntryRoom:
         return [((thread, seq), entry) for thread, seq, entry in rows]
 
     def neighbours(self, outlines: Sequence[Outline], where: Filter) -> list[EntryText]:
-        """What was said just before and after the given messages, in their conversations, if it matches."""
+        """The messages directly before and after the given ones, if they match the filter."""
         places = {(o.thread, o.seq + step) for o in outlines for step in (-1, 1) if o.is_said}
         if not places:
             return []
@@ -196,7 +198,7 @@ class EntryRoom:
         return [shapes.thread_names[code] for code in shapes.thread[numbers].tolist()]
 
     def all_threads(self, numbers: Numbers, among: Collection[str] = ()) -> set[str | None]:
-        """The sessions and conversations, or those of them, that any of so many entries belong to."""
+        """The sessions and conversations of the given entries, optionally only those in `among`."""
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         is_there = np.zeros(len(shapes.thread_names), bool)
         is_there[shapes.thread[numbers]] = True
@@ -204,7 +206,7 @@ class EntryRoom:
         return held & {*among} if among else held
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
-        """Those of so many entries that belong to one of the sessions or conversations."""
+        """Those of the given entries that belong to one of the sessions or conversations."""
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         wanted = np.zeros(len(shapes.thread_names), bool)
         wanted[[code for code in self._shapes.codes(threads) if code < len(wanted)]] = True

@@ -1,4 +1,4 @@
-"""Exports that are kept in the store, each whole under the path that its caller gave it."""
+"""Exports in the store, each stored whole under the path that its caller chose."""
 
 from __future__ import annotations
 

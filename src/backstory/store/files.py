@@ -21,7 +21,7 @@ class FileRoom:
         self._database = database
 
     def put(self, file: CachedFile) -> None:
-        """Insert, or replace by session and path. The content must be kept already."""
+        """Insert a file, or replace the one with the same session and path. Its content must already be stored."""
         with self._database.transaction():
             self._database.change(FILE.upsert("cached_file", "session", "path"), FILE.write(file))
 
@@ -41,8 +41,10 @@ class FileRoom:
         return self._database.records(FILE, "FROM cached_file WHERE session = ? ORDER BY path", [session])
 
     def put_blobs(self, contents: Sequence[bytes]) -> list[str]:
-        """Keep each content, unless it is kept already, and give their hashes. Whoever refers to them does so
-        in the same transaction, else another process may drop them meanwhile."""
+        """Store each content unless it exists, and return the hashes.
+
+        The caller must refer to the hashes in the same transaction; otherwise another process may delete the
+        contents."""
         hashes = [sha256(content).hexdigest() for content in contents]
         with self._database.transaction():
             known = {

@@ -1,6 +1,6 @@
-"""The knowledge graph as rows: what each entry mentions, and what it says of it.
+"""The knowledge graph as rows: the entities each entry mentions, and the relations it states.
 
-Every question joins the entries it draws on and takes their Filter, so what a caller may not see is not counted.
+Every query joins the source entries and applies their Filter, so relations a caller may not see are not counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class GraphRoom:
         self._database = database
 
     def unread(self, where: Filter, extractor: int, limit: int) -> list[UnreadEntry]:
-        """Entries whose present text this extractor, or a better one, has not read; newest first."""
+        """Entries whose current text was not read by this extractor or a better one, newest first."""
         condition, values = _ungraphed(where, extractor)
         chosen = f"SELECT e.n FROM entry e {condition} ORDER BY e.n DESC LIMIT {limit:d}"
         among, numbers = self._database.among("n", self._database.values(chosen, values))
@@ -44,7 +44,7 @@ class GraphRoom:
         return int(self._database.value(f"SELECT count(*) FROM entry e {condition}", values))
 
     def put(self, extracts: Sequence[Extract], extractor: int) -> None:
-        """Keep what was found in texts that did not change meanwhile, in place of what was known of them."""
+        """Store the extracts of entries whose text has not changed meanwhile, replacing earlier ones."""
         with self._database.transaction():
             among, numbers = self._database.among("n", [extract.entry for extract in extracts])
             sql = f"SELECT n, revision FROM entry WHERE {among}"
@@ -108,7 +108,7 @@ class GraphRoom:
         return set(self._database.values(sql, values))
 
     def relations_of_entries(self, where: Filter) -> list[Relation]:
-        """What matching entries say of themselves: what they mention, fix, decide."""
+        """The relations of matching entries themselves: the entities they mention, fix or decide."""
         condition, values = where_clause(where)
         sql = (
             "SELECT r.entry, r.subject, r.predicate, r.object, r.confidence FROM graphed g"
@@ -130,8 +130,9 @@ class GraphRoom:
     def relations_near(
         self, entities: Sequence[int], where: Filter, predicates: Sequence[str], most: int
     ) -> list[Relation]:
-        """Relations that begin or end at the given entities: of each entity the newest `most` that are said of it
-        in either direction, so that a step costs the same however much is known of one thing."""
+        """Relations that begin or end at the given entities.
+
+        At most the newest `most` per entity and direction, so that a step costs the same for very common entities."""
         condition, values = where_clause(where)
         if predicates:
             condition = f"r.predicate IN ({marks(predicates)}) AND {condition}"
@@ -143,7 +144,7 @@ class GraphRoom:
         return _merged({tuple(row) for row in self._each(entities, newest, values)})
 
     def _each(self, entities: Sequence[int], selects: list[str], values: Sequence[Any]) -> Iterator[Row]:
-        """What each SELECT gives for each entity, in as few statements as may be."""
+        """Run each SELECT for each entity, batched into as few statements as possible."""
         for start in range(0, len(entities), _AT_ONCE):
             some = entities[start : start + _AT_ONCE]
             parameters = [value for number in some for _ in selects for value in (number, *values)]
@@ -175,7 +176,7 @@ def _ungraphed(where: Filter, extractor: int) -> tuple[str, list[object]]:
 
 
 def _merged(statements: Iterable[Row]) -> list[Relation]:
-    """One relation for what several entries say, as sure as the surest of them."""
+    """Merge equal statements of several entries into one relation, with the highest of their confidences."""
     merged: dict[tuple[int, str, int], tuple[float, int]] = {}
     for _, subject, predicate, object, confidence in statements:
         claim = (subject, predicate, object)

@@ -1,4 +1,5 @@
-"""Which sessions of assistants we wrote ourselves, and of which conversations. No words of these are kept here."""
+"""Sessions that this program wrote for other assistants, and their source conversations. Contains none of their
+text."""
 
 from __future__ import annotations
 

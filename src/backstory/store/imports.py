@@ -1,4 +1,4 @@
-"""What came from other programs' stores, by the ids it has here."""
+"""Ids of records imported from other programs' stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What hooks and briefs told sessions. It quotes memories and messages, and goes when one of its project is forgotten."""
+"""Texts that hooks and briefs added to sessions.
+
+They quote memories and messages, and are deleted when a record of their project is forgotten.
+"""
 
 from __future__ import annotations
 
@@ -46,14 +49,14 @@ class InjectionRoom:
         return self._database.records(_INJECTION, rest, [session, f"%{literal(id)}%"])
 
     def counts(self, since: datetime) -> list[InjectionCount]:
-        """Receipts from then on, by occasion."""
+        """Counts of injections since a time, per event."""
         sql = (
             "SELECT event, count(*), count(used), coalesce(sum(used), 0) FROM injection WHERE given_at >= ?"
             " GROUP BY event ORDER BY event"
         )
         return [
-            InjectionCount(event, given, judged, int(used))
-            for event, given, judged, used in self._database.rows(sql, [to_ms(since)])
+            InjectionCount(event, total, judged, int(used))
+            for event, total, judged, used in self._database.rows(sql, [to_ms(since)])
         ]
 
     def newest(self, limit: int) -> list[Injection]:
@@ -62,18 +65,18 @@ class InjectionRoom:
         )
 
     def of(self, session: str) -> list[Injection]:
-        """What a session was told, the first first."""
+        """All texts added to a session, oldest first."""
         return self._database.records(
             _INJECTION, "FROM injection WHERE session = ? ORDER BY given_at", [session]
         )
 
     def last_text(self, session: str) -> str:
-        """What a session was told last; empty when it was told nothing."""
+        """The last text added to a session, or "" if there is none."""
         sql = "SELECT text FROM injection WHERE session = ? ORDER BY given_at DESC LIMIT 1"
         return next(iter(self._database.values(sql, [session])), "")
 
     def last_times(self) -> dict[str, datetime]:
-        """When each session was told something last."""
+        """The time of the last injection of each session."""
         times = self._database.pairs("SELECT session, max(given_at) FROM injection GROUP BY session")
         return {session: from_ms(at) for session, at in times.items()}
 
@@ -85,7 +88,7 @@ class InjectionRoom:
             )
 
     def prune(self, before: datetime) -> int:
-        """Delete what was told before then to sessions that no conversation is known of any more."""
+        """Delete injections older than `before` whose session has no known conversation. Returns their number."""
         sql = (
             "DELETE FROM injection WHERE given_at < ? AND session NOT IN (SELECT native_id FROM conversation)"
         )

@@ -1,4 +1,4 @@
-"""Whose turn it is to do what only one process may do at a time."""
+"""Leases: turns for work that only one process may do at a time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ class LeaseRoom:
         self._database = database
 
     def take(self, name: str, holder: str, *, for_ms: int) -> bool:
-        """Whether the work is the holder's now. Others get it when the lease ends or is given back. All who take a
-        lease take it for as long: one that would last longer was given by a clock that was ahead, and has ended."""
+        """Take or renew a lease. Returns True if the holder now has it.
+
+        Others get it when the lease ends or is released. All holders of a lease use the same duration: a lease that
+        ends later than that was written by a clock that runs ahead, and counts as ended."""
         now = to_ms(utc_now())
         sql = (
             "INSERT INTO lease (name, holder, leased_until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"

@@ -1,4 +1,4 @@
-"""Links between memories. A link is seen by whoever sees both of its ends."""
+"""Links between memories. A link is visible to callers who can see both of its ends."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class LinkRoom:
         return sorted(by_id.values(), key=lambda link: (link.created_at, link.id))
 
     def relations(self, where: Filter, entities: Iterable[int] | None = None) -> list[Relation]:
-        """Links whose ends both match, as statements of the knowledge graph; only those at one of the entities if these are given.
+        """Links whose two ends match, as relations of the knowledge graph, optionally only those at one of the
+        entities.
 
-        A memory that the graph has not read yet is not in it."""
+        Memories that the graph has not read yet are left out."""
         condition, values = where_clause(where)
         visible = f"(SELECT e.id, g.entity FROM entry e JOIN graphed g ON g.entry = e.n WHERE {condition})"
         sql = f"{_STATED} JOIN {visible} AS s ON s.id = l.source JOIN {visible} AS t ON t.id = l.target"

@@ -1,4 +1,4 @@
-"""Memories, what they said before, and how many there are of each kind."""
+"""Memories, their former values, and counts per kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MemoryRoom:
         self._writer = writer
 
     def put(self, memories: Sequence[Memory]) -> None:
-        """Insert, or replace by id. A replaced memory keeps its entry number."""
+        """Insert memories, or replace those with the same id. A replaced memory retains its entry number."""
         with self._database.joined():
             if len(memories) == 1:
                 self._writer.put(memories[0])
@@ -85,7 +85,7 @@ class MemoryRoom:
         return self._database.distinct("entry", column, of_memory)
 
     def delete(self, where: Filter) -> int:
-        """Delete what matches, with all that was derived from it, and say how many went."""
+        """Delete the matching memories with all derived data. Returns their number."""
         condition, values = where_clause(where)
         with self._database.joined():
             return self._writer.delete(f"{MEMORIES} AND {condition}", values)
@@ -97,8 +97,9 @@ class MemoryRoom:
         return self._database.records(_LISTED, rest, values)
 
     def numbers(self, where: Filter, order: Order, among: Numbers | None, ordered: int = ALL) -> Numbers:
-        """Entry numbers of memories that match: at least so many in order, then the others. `among`, which ascend, are
-        the only ones considered."""
+        """Entry numbers of matching memories: at least the first `ordered` in order, then the rest in any order.
+
+        With `among`, an ascending array, only these entries are considered."""
         passing = self._database.passing(where._replace(kinds=(Kind.MEMORY,)))
         if among is not None and passing is not None and order is Order.NEWEST:
             return passing.newest(among[::-1], ordered)
@@ -113,12 +114,14 @@ class MemoryRoom:
         return numbers_of(self._database.values(sql, values))
 
     def _in_channels(self, numbers: Numbers, channels: Sequence[str]) -> Numbers:
-        """A channel has an index, and looking at each row of what holds a word takes much longer than reading that."""
+        """Those of the numbers that are in one of the channels.
+
+        A channel has an index; reading that is much faster than looking at each row that contains a word."""
         sql = f"SELECT e.n FROM entry e WHERE {MEMORIES} AND e.channel || '' IN ({marks(channels)}) AND e.channel IS NOT NULL"
         return common(numbers, numbers_of(sorted(self._database.values(sql, channels))))
 
     def with_metadata(self, field: str) -> dict[int, str]:
-        """Memories whose metadata may have such a field: entry number and metadata as JSON."""
+        """Memories whose metadata may have this field: entry number and metadata as JSON."""
         # the condition of an index: those that have any
         sql = (
             f"SELECT e.n, e.metadata FROM entry e WHERE {MEMORIES} AND e.metadata <> '{{}}'"
@@ -163,7 +166,7 @@ class MemoryRoom:
         return int(self._database.value(sql, [to_ms(since), *values]))
 
     def former_channels(self, where: Filter) -> list[str]:
-        """Channels that memories which match were in before; a value that was private tells its own session only."""
+        """Former channels of matching memories. Private former values are included only for their own session."""
         condition, values = where_clause(where)
         sql = (
             "SELECT DISTINCT f.channel FROM former f JOIN entry e ON e.n = f.entry"
@@ -200,7 +203,7 @@ class MemoryRoom:
         return chosen
 
     def add_former(self, memory: Memory) -> None:
-        """Keep what a memory says now, before it is replaced."""
+        """Save the current value of a memory to its history, before it is replaced."""
         sql = (
             "INSERT INTO former (entry, place, text, category, priority, channel, metadata, private,"
             " saved_at) SELECT n, (SELECT count(*) + 1 FROM former f WHERE f.entry = n), text, category, priority, channel,"
@@ -210,7 +213,7 @@ class MemoryRoom:
             self._database.change(sql, [memory.id])
 
     def former(self, id: str) -> list[Former]:
-        """What a memory said before, the oldest first."""
+        """The former values of a memory, oldest first."""
         entry = "SELECT n FROM entry WHERE id = ?"
         return self._database.records(FORMER, f"FROM former WHERE entry = ({entry}) ORDER BY place", [id])
 

@@ -1,4 +1,4 @@
-"""The messages of conversations, in their order, and where each stands."""
+"""The messages of conversations, in order, and the position of each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from .where import bounds, literal, places_clause
 
 OWN = "e.kind = ? AND e.thread = ?"
 NAMED_OWN = "e.id IN ({}) AND (e.thread || '') = ?"
-"""Messages with some ids, if they are in a conversation. The expression keeps the database from walking through the whole
-conversation to find a few."""
+"""Messages with given ids, restricted to one conversation.
+
+The expression on `thread` stops the database from scanning the whole conversation to find a few ids.
+"""
 
 
 class MessageRoom:
@@ -24,13 +26,13 @@ class MessageRoom:
         self._database = database
 
     def of(self, conversation: str, places: range | None = None) -> list[Message]:
-        """In their order: all, or those whose `seq` is in the range."""
+        """The messages of a conversation in order, optionally only those whose `seq` is in the range."""
         within, values = places_clause(places)
         rest = f"FROM entry e WHERE {OWN} AND {within} ORDER BY e.seq, e.n"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, *values])
 
     def said(self, conversation: str, *, first: int = 0, limit: int) -> list[Message]:
-        """What was said from a `seq` on, in its order."""
+        """Messages of user and assistant from `seq` `first` on, in order."""
         rest = f"FROM entry e WHERE {OWN} AND e.seq >= ? AND e.{SPOKEN} ORDER BY e.seq, e.n {bounds(limit)}"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, first])
 
@@ -90,7 +92,7 @@ class MessageRoom:
         return [(seq, role, bool(failed)) for seq, role, failed in rows]
 
     def places(self, conversation: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """The `seq` of each message there is, of all or of the given ones."""
+        """The `seq` of each message of the conversation, optionally only of the given ids."""
         if ids is None:
             sql = f"SELECT e.id, e.seq FROM entry e WHERE {OWN}"
             return self._database.pairs(sql, [Kind.MESSAGE, conversation])
@@ -101,7 +103,7 @@ class MessageRoom:
         return places
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
-        """Of those messages that are there."""
+        """The texts of those messages that exist, by id."""
         texts: dict[str, str] = {}
         for marks, some in batches(ids):
             texts |= self._database.pairs(f"SELECT id, text FROM entry WHERE id IN ({marks})", some)
@@ -116,7 +118,7 @@ class MessageRoom:
         return by_id
 
     def has_named(self, beginning: str) -> bool:
-        """Whether an id begins so."""
+        """True if any entry id begins with this text."""
         sql = "SELECT 1 FROM entry WHERE id >= ? AND id < ? LIMIT 1"
         return bool(self._database.rows(sql, [beginning, f"{beginning}\U0010ffff"]))
 
@@ -127,12 +129,12 @@ class MessageRoom:
             self._database.change_many("UPDATE entry SET id = ? WHERE id = ?", pairs)
 
     def last_place(self, conversation: str) -> int:
-        """The highest `seq`; -1 when there is no message."""
+        """The highest `seq`, or -1 if the conversation has no message."""
         sql = f"SELECT coalesce(max(e.seq), -1) FROM entry e WHERE {OWN}"
         return int(self._database.value(sql, [Kind.MESSAGE, conversation]))
 
     def first_said(self, conversations: Sequence[str], role: str) -> dict[str, str]:
-        """What the user, or who else has that role, said first in each, where something was."""
+        """The first message with this role in each conversation; conversations without one are left out."""
         first = "SELECT e.n FROM entry e WHERE e.thread = c.id AND e.role = ? ORDER BY e.seq, e.n LIMIT 1"
         texts: dict[str, str] = {}
         for marks, some in batches(conversations):
@@ -142,12 +144,12 @@ class MessageRoom:
         return texts
 
     def opening(self, conversation: str, limit: int) -> list[str]:
-        """What the user said first."""
+        """The user's first messages."""
         sql = f"SELECT e.text FROM entry e WHERE {OWN} AND e.role = ? ORDER BY e.seq LIMIT ?"
         return self._database.values(sql, [Kind.MESSAGE, conversation, "user", limit])
 
     def last_requests(self, conversations: Sequence[str]) -> dict[str, int]:
-        """The `seq` of what the user last asked for in each; a command such as `/exit` asks for nothing."""
+        """The `seq` of the user's last request in each conversation. Commands such as `/exit` do not count."""
         places: dict[str, int] = {}
         for marks, some in batches(conversations):
             sql = (
@@ -158,7 +160,7 @@ class MessageRoom:
         return places
 
     def has_calls(self, conversation: str, place: int) -> bool:
-        """Whether tools were called at a `seq`: by what was said there, or after it without a word."""
+        """True if tools were called at this `seq`, by the message there or by a turn without text."""
         sql = f"SELECT 1 FROM entry e WHERE {OWN} AND e.seq = ? AND e.role = 'tool' LIMIT 1"
         return bool(self._database.rows(sql, [Kind.MESSAGE, conversation, place]))
 
@@ -185,7 +187,7 @@ class MessageRoom:
         return {seq: (TIME.read(at), TIME.read(last)) for seq, at, last in rows}
 
     def containing(self, conversation: str, text: str, *, limit: int) -> list[Message]:
-        """Those whose text contains another, in any case of the Latin letters; the first of the conversation first."""
+        """Messages whose text contains another, ignoring the case of Latin letters, in order of the conversation."""
         rest = f"FROM entry e WHERE {OWN} AND lower(e.text) LIKE ? ESCAPE '!' ORDER BY e.seq, e.n {bounds(limit)}"
         values = [Kind.MESSAGE, conversation, f"%{literal(text.lower())}%"]
         return self._database.records(MESSAGE, rest, values)

@@ -1,9 +1,9 @@
-"""Bring a database to the present shape: numbered scripts, each recorded in the transaction that ran it.
+"""Schema migrations: numbered scripts, each recorded in the transaction that ran it.
 
-Two numbers: `version` counts scripts, `compat` is the oldest version of this program's scripts that can still
-work on the result. Several assistants keep servers running on one store, so a process may meet a database
-that a newer one migrated: it goes on while its own version is at least `compat`, else it asks for a restart. That is
-looked at in every transaction, since the newer one may come at any time.
+Two numbers describe a database: `version` counts the scripts that ran, and `compat` is the oldest program version
+that can still work on the result. Several assistants run servers on one store, so a process may meet a database that
+a newer one migrated. It continues while its own version is at least `compat`, and otherwise asks for a restart.
+Every transaction checks this, since the newer program may start at any time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Script(NamedTuple):
 
 
 LATEST = 41
-"""The version that this program's code is written for; a test holds it to the scripts."""
+"""The version this program's code is written for; a test compares it with the scripts."""
 
 
 def scripts(backend: str) -> list[Script]:
@@ -58,7 +58,7 @@ def script_paths(backend: str) -> list[Path]:
 
 
 def migrate(database: Database, backend: str, backup: Callable[[int], None]) -> None:
-    """Run what is missing. `backup` copies the database first; it is given the version it still has."""
+    """Run the missing scripts. `backup` copies the database first and receives its current version."""
     version, compat = schema(database)
     check_level(compat, version)
     if version >= LATEST:
@@ -100,7 +100,7 @@ def schema(database: Database) -> tuple[int, int]:
 
 
 def _apply(database: Database, script: Script) -> None:
-    """Run the script and record it in one transaction, unless another process did so meanwhile."""
+    """Run the script and record it in one transaction, unless another process has already done so."""
     with database.transaction():
         database.change(_RECORD)
         if schema(database)[0] >= script.version:

@@ -1,8 +1,8 @@
-"""What a process keeps of the store in memory, and when it is void.
+"""In-memory copies of store data, and when they become void.
 
-Entries get ever higher numbers, so most of a mirror is only continued: its owner reads the rows above the last number that it
-knows. The state says when that is not enough, because another database took the place of the former one or rows below were
-taken away; then a mirror begins empty.
+Entry numbers only grow, so a mirror is normally extended: its owner reads the rows above the last number it knows.
+The state changes when that is not enough, because another database replaced the former one or rows below were
+removed; the mirror then starts empty.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class OriginRoom:
         return self._among("memory", ids)
 
     def with_digests(self, digests: Iterable[str]) -> list[MemoryOrigin]:
-        """Places that hold one of these texts, or held it last."""
+        """Places whose current or last text has one of these digests."""
         return self._among("digest", digests)
 
     def _among(self, column: str, values: Iterable[str]) -> list[MemoryOrigin]:

@@ -1,6 +1,7 @@
-"""The entries that hold the words of queries, in memory: read from the text index once, and then only continued.
+"""An in-memory cache of the entries that contain the words of queries, read once from the text index and then
+extended.
 
-Only taking words out of the index changes what is below the last entry that was read, and then the mirror begins empty.
+Only removing words from the index changes results below the last entry that was read; the cache then starts empty.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MAX_NUMBERS_FOR_EACH_ENTRY = 16
 
 
 class TermEntries(NamedTuple):
-    """The entries that hold a term, as far as they were read."""
+    """The entries that contain a term, up to the last entry that was read."""
 
     numbers: NDArray[np.uint32]
     """The highest first."""
@@ -33,7 +34,7 @@ class TermEntries(NamedTuple):
 
 
 class _TermCache:
-    """Terms with their entries, at most as many as memory is meant for."""
+    """An LRU cache of terms and their entries, limited by memory."""
 
     def __init__(self) -> None:
         self.terms: dict[TermQuery, TermEntries] = {}  # the least recently used first
@@ -62,7 +63,7 @@ class PostingMirror:
         self._mirror = Mirror(_TermCache)
 
     def newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
-        """For each term the `limit` highest entries that hold it, the highest first."""
+        """For each term, the `limit` highest entries that contain it, highest first."""
         state, last = self._read_state()
         nothing = TermEntries(np.zeros(0, np.uint32), False, last)
         with self._mirror.at(state) as cache:

@@ -1,9 +1,9 @@
-"""The bytes that deleted rows leave behind.
+"""The bytes that deleted rows leave in the files of a database.
 
-A deleted row is gone for every statement, but not from the file: pages keep the bytes of what was in them, the text
-index keeps words until its segments are merged, and the write-ahead log keeps all that was written lately. Tables that
-may hold such bytes (`tables.with_words_of`) are noted in the transaction that deleted from them, and stay noted until they
-are overwritten, so that the next process finishes what a killed one began.
+A deleted row is gone for every statement, but not from the file: pages retain its bytes, the text index retains
+words until its segments are merged, and the write-ahead log retains recent writes. Tables that may contain these
+bytes (`tables.with_words_of`) are recorded in the transaction that deletes from them and stay recorded until they
+are overwritten, so that the next process finishes the work of a killed one.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ class Residues:
         return None
 
     def overwrite(self) -> None:
-        """Overwrite the bytes of what was deleted from the noted tables. Raises TimedOut while others read what was
-        there before; the tables stay noted then."""
+        """Overwrite the bytes of deleted rows in the recorded tables.
+
+        Raises TimedOut while other transactions read the deleted rows; the tables then stay recorded."""
         residue = self.get()
         if residue is None:
             return

@@ -19,7 +19,7 @@ else:  # 3 ms, which a save does without
     zstd = lazy_module("backstory.domain.zstd")
 
 NO_DICTIONARY = 0
-"""A dictionary would save a sixth of the space; none is shipped, since it would hold parts of somebody's logs."""
+"""A dictionary would save a sixth of the space; none is shipped, because it would contain parts of real logs."""
 _LEVEL = 3
 _CALL = ("native_id", "name", "arguments_at", "arguments_length", "command_at", "command_length")
 _RESULT = ("is_error", "exit_code", "duration_ms", "bytes", "is_cut", "dictionary", "packed")
@@ -41,8 +41,10 @@ class ResultRoom:
         self._database = database
 
     def put(self, calls: Sequence[StoredCall], numbers: Mapping[str, int], replaced: Sequence[int]) -> None:
-        """Store the calls of messages whose entry numbers are given, in the place of those that replaced entries had. A
-        result that is stored stays where the same call comes without one."""
+        """Store the calls of the given messages, replacing those of the `replaced` entries.
+
+        `numbers` maps message ids to entry numbers. If a call arrives without a result, its stored result is
+        retained."""
         if not calls and not replaced:
             return
         places: dict[int, int] = dict.fromkeys(replaced, 0)
@@ -70,7 +72,7 @@ class ResultRoom:
             self._database.change_many(sql, rows)
 
     def of(self, conversation: str, places: range | None = None) -> list[StoredCall]:
-        """The calls of a conversation in their order: all, or those of messages whose `seq` is in the range."""
+        """The tool calls of a conversation in order, optionally only those of messages whose `seq` is in the range."""
         within, values = places_clause(places)
         columns = ", ".join(f"r.{name}" for name in (*_CALL, *_RESULT))
         sql = (
@@ -95,7 +97,7 @@ class ResultRoom:
         return [ToolTally(*row) for row in self._database.rows(sql, [*times, *values])]
 
     def count_lost(self) -> int:
-        """Conversations with tool calls whose source vanished before results were stored."""
+        """Count conversations with tool calls whose source file vanished before results were stored."""
         sql = (
             "SELECT count(*) FROM conversation c WHERE c.is_gone = 1"
             " AND EXISTS (SELECT 1 FROM entry e WHERE e.thread = c.id AND e.role = 'tool')"

@@ -38,7 +38,8 @@ _COUNT = Columns(
 )
 _RUN_OF_LINE = "run_line l JOIN command_run r ON r.entry = l.entry AND r.place = l.place"
 _BY_LINES = "run_line l CROSS JOIN command_run r CROSS JOIN entry e"
-"""For SQLite, which keeps the order of a CROSS JOIN: a signature is rare, and it would rather walk through the project."""
+"""For SQLite, which follows the order of a CROSS JOIN. Signatures are rare, but its planner would scan the project
+first."""
 _JOINED = "r.entry = l.entry AND r.place = l.place AND e.n = l.entry"
 _NOT_OF_REPOSITORIES = "e.trust <> 'project'"
 """A transcript that came with a repository may call anything a fix."""
@@ -68,7 +69,7 @@ class RunRoom:
         ]  # fmt: skip
 
     def add(self, conversation: str, runs: Sequence[MessageRun], numbers: Mapping[str, int]) -> None:
-        """Runs of messages whose entry numbers are given."""
+        """Insert the runs of messages. `numbers` maps message ids to entry numbers."""
         sql = "INSERT INTO command_run (entry, place, thread, families, outcome, exit_code) VALUES (?, ?, ?, ?, ?, ?)"
         rows = [
             (numbers[message], run.place, conversation, _FAMILIES.write(run.families), run.outcome.value, run.exit_code)
@@ -121,7 +122,7 @@ class RunRoom:
         return known
 
     def lines(self, entry: int, place: int) -> list[RunLine]:
-        """The lines that one run printed, in their order."""
+        """The lines that one run printed, in order."""
         sql = "SELECT text, signature, loose FROM run_line WHERE entry = ? AND place = ? ORDER BY number"
         return [RunLine(*row) for row in self._database.rows(sql, [entry, place])]
 
@@ -151,7 +152,7 @@ class RunRoom:
         return steps
 
     def _signatures(self, conversation: str) -> dict[tuple[int, int], frozenset[int]]:
-        """Of every run that failed."""
+        """The signatures of every failed run of a conversation, by entry and place."""
         sql = f"SELECT l.entry, l.place, l.signature FROM {_RUN_OF_LINE} WHERE r.thread = ? AND {_FAILED}"
         known: dict[tuple[int, int], set[int]] = {}
         for entry, place, signature in self._database.rows(sql, [conversation]):

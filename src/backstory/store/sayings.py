@@ -1,4 +1,4 @@
-"""What messages state: decisions, rules, steps, checks. A saying lives and dies with its message."""
+"""Sayings: decisions, rules, steps and checks that messages state. A saying is deleted with its message."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SayingRoom:
         return [MessageSaying(row[0], _FIELDS.read(row[1:])) for row in rows]
 
     def find(self, which: ConversationFilter) -> list[PlacedSaying]:
-        """Those of all conversations that match, in the order of conversations and of what was said in them."""
+        """The sayings of all matching conversations, ordered by conversation and position."""
         condition, values = conversations_clause(which)
         sql = (
             f"SELECT s.thread, e.id, e.seq, e.created_at, e.trust, {_FIELDS.selected} FROM saying s"
@@ -59,7 +59,7 @@ class SayingRoom:
         return texts
 
     def add(self, conversation: str, sayings: Sequence[MessageSaying], numbers: Mapping[str, int]) -> None:
-        """Sayings of messages whose entry numbers are given."""
+        """Insert the sayings of messages. `numbers` maps message ids to entry numbers."""
         places: dict[str, int] = {}
         rows = []
         for message, saying in sayings:
@@ -72,7 +72,7 @@ class SayingRoom:
         self._database.change_many("DELETE FROM saying WHERE entry = ?", [(n,) for n in entries])
 
     def dismiss(self, statement: str, at: datetime) -> None:
-        """Remember that a person said of a statement that it is none."""
+        """Record that a person rejected a statement."""
         sql = (
             "INSERT INTO dismissal (statement, dismissed_at) VALUES (?, ?)"
             " ON CONFLICT (statement) DO UPDATE SET dismissed_at = excluded.dismissed_at"

@@ -1,9 +1,10 @@
-"""The shape of every entry, by its number, in memory: its length, whether somebody said it, and its thread.
+"""The shape of every entry, in memory and by number: its length, whether a person or assistant wrote it, and its
+thread.
 
-Candidates are chosen among all entries that hold a word of a query, and asking for their rows would read their texts. Each
-array is read once, from an index that has it, and then only continued: a number is never used again and a message never
-moves. The length of an edited memory may be that of its former text, which is near enough to choose candidates by. Deleted entries stay: no
-word finds them.
+Candidates are chosen among all entries that contain a word of a query, and reading their rows would read their
+texts. Each array is read once, from a covering index, and then extended: numbers are never reused and messages never
+move. The length of an edited memory may be that of its former text, which is accurate enough for choosing
+candidates. Deleted entries stay in the arrays: no word matches them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Shapes(NamedTuple):
     size: NDArray[np.int32]
     """Characters of the text; 0 for a number that no entry has."""
     is_quiet: Flags
-    """Not said or saved by anybody, as the output of a tool."""
+    """True for entries that neither a person nor an assistant wrote, for example tool output."""
     is_memory: Flags
     thread: NDArray[np.int32]
     """Code of the session or conversation; NO_THREAD for an entry without one."""
@@ -41,7 +42,7 @@ class Shapes(NamedTuple):
 
 
 class EntryShapes:
-    """Follows what any process adds to the store."""
+    """The shapes of all entries, kept current with writes of any process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

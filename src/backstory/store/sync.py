@@ -1,4 +1,4 @@
-"""Foreign files: how far each was read, and what of them was forgotten for good."""
+"""Foreign files: how far each was read, and which of their conversations were permanently forgotten."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SyncRoom:
         return next(iter(self._database.records(_SOURCE, "FROM source WHERE path = ?", [path])), None)
 
     def has_read(self, source: str) -> bool:
-        """Whether a conversation's source is, or is in, a file that was read on this machine."""
+        """True if a conversation's source is a file, or a part of a file, that was read on this machine."""
         paths = [source]
         while "#" in paths[-1]:
             paths.append(paths[-1].rpartition("#")[0])
@@ -81,7 +81,8 @@ class SyncRoom:
             self._database.change_many(sql, [(int(is_gone), path) for path in paths])
 
     def conversations_in(self, paths: Collection[str], *, is_gone: bool) -> list[str]:
-        """The conversations, live or archived, whose source is one of these files and which are marked so."""
+        """The conversations, live or archived, whose source is one of these files and whose `is_gone` has this
+        value."""
         sql = "SELECT id, source FROM {} WHERE is_gone = ? AND source <> ''"
         return sorted(
             id
@@ -136,7 +137,8 @@ class SyncRoom:
             return archived + self._conversations.delete(conversations)
 
     def knows(self, conversation: str) -> bool:
-        """Whether it is there, in the archive, or forgotten: of most that are read nothing is known yet."""
+        """True if the conversation is live, archived or forgotten. Most conversations that are read are not known
+        yet."""
         return bool(self._database.rows(_KNOWN, [conversation] * 3))
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:

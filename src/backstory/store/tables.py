@@ -1,6 +1,7 @@
-"""Every table of the schema, declared once: its columns, how it is copied, whose words it holds, and whether it travels.
+"""Every table of the schema, declared once: its columns, how it is copied, whose text it contains, whether it is
+synced.
 
-Copying between databases, erasure to the byte and devices read these declarations and keep no lists of their own.
+Copying between databases, erasure of bytes and devices use these declarations and have no lists of their own.
 `tests/store/test_tables.py` compares them with the schemas of both databases, so a table or column that a migration
 adds fails a test until it is declared.
 """
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 
 class Forgettable(Enum):
-    """What a user can forget."""
+    """The kinds of records that a user can forget."""
 
     MEMORIES = auto()
     CONVERSATIONS = auto()
@@ -27,30 +28,30 @@ class Travel(Enum):
     IN_RECORD = auto()
     """Inside the record of a memory, a conversation or a deletion."""
     AS_ROW = auto()
-    """Each row as a record of its own, whose kind is the name of the table and whose id is its key."""
+    """Each row is a record of its own, with the table as its kind and its key as its id."""
 
 
 class StoredTable(NamedTuple):
-    """What the program must know of a table, besides the statements of the room that uses it."""
+    """The declaration of a table, apart from the statements of the room that uses it."""
 
     name: str
     key: tuple[str, ...]
-    """The primary key; empty for a text index, whose columns are each database's own."""
+    """The primary key; empty for a text index, whose columns differ between the databases."""
     columns: tuple[str, ...]
     """All columns, those of the key first."""
     words_of: frozenset[Forgettable]
-    """Rows may hold words of these: whoever forgets one of them has the bytes of this table overwritten."""
+    """Rows may contain text of these kinds: forgetting one of them overwrites the bytes of this table."""
     copied_rows: int
     """Rows that a copy to another database takes in one transaction; NOT_COPIED where the other one makes its own."""
     travel: Travel
     repeats_deletions: bool
-    """Whether other machines delete what was deleted here. The table then has a column `id`."""
+    """True if deletions here are repeated on other machines. The table then has a column `id`."""
     only_in: str
     """The one backend that has the table; empty where both have it."""
     is_shared: bool
-    """Whether all tenants of a PostgreSQL database have the table together. Every other table has the tenant in its key."""
+    """True if all tenants of a PostgreSQL database share the table. Every other table has the tenant in its key."""
     is_partitioned: bool
-    """Whether PostgreSQL divides the table by tenants: one that has rows for every entry, or large ones."""
+    """True if PostgreSQL partitions the table by tenant: tables with rows for every entry, or with large rows."""
 
 
 SQLITE, POSTGRES = "sqlite", "postgres"
@@ -263,10 +264,10 @@ COPIED_TABLES = {name: table for name, table in TABLES.items() if table.copied_r
 TENANT_TABLES = {
     name: table for name, table in TABLES.items() if not table.is_shared and table.only_in != SQLITE
 }
-"""Those of PostgreSQL whose rows belong to a tenant each."""
+"""The tables of PostgreSQL in which each row belongs to one tenant."""
 
 
 def with_words_of(subjects: Iterable[Forgettable]) -> set[str]:
-    """The tables that may hold bytes of the subjects after they were forgotten."""
+    """The tables that may contain bytes of the subjects after they were forgotten."""
     wanted = frozenset(subjects)
     return {name for name, table in TABLES.items() if table.words_of & wanted}

@@ -1,4 +1,4 @@
-"""Who may use a team server, who changed what, and where each client stands between two of its requests."""
+"""Tokens, members, the audit log and client sessions of a team server."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class TeamRoom:
         return self._database.records(_TOKEN, "FROM token ORDER BY created_at, id")
 
     def revoke(self, id: str, at: datetime) -> bool:
-        """Whether there was such a token, not revoked before."""
+        """Revoke a token. Returns False if it does not exist or was revoked before."""
         with self._database.transaction():
             sql = "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return self._database.change(sql, [to_ms(at), id]) > 0
 
     def audit(self, records: Sequence[AuditRecord], outcomes: Mapping[str, str] | None = None) -> None:
-        """Write down calls that begin, and by id what became of those that were written down before."""
+        """Insert calls that begin, and update by id the outcomes of earlier ones."""
         ended = [(outcome, id) for id, outcome in (outcomes or {}).items()]
         with self._database.transaction():
             self._database.change_many(_AUDIT.insert("audited"), list(map(_AUDIT.write, records)))
@@ -52,7 +52,7 @@ class TeamRoom:
         return self._database.records(_AUDIT, "FROM audited WHERE at >= ? ORDER BY at, id", [to_ms(since)])
 
     def prune_audit_log(self, until: datetime) -> None:
-        """Delete what was written down before a moment."""
+        """Delete audit records older than `until`."""
         with self._database.transaction():
             self._database.change("DELETE FROM audited WHERE at < ?", [to_ms(until)])
 
@@ -62,7 +62,7 @@ class TeamRoom:
             self._database.change(_MEMBER.upsert("space_member", "space", "person"), _MEMBER.write(member))
 
     def remove_member(self, space: str, person: str) -> bool:
-        """Whether there was such a member."""
+        """Remove a member. Returns False if there was none."""
         with self._database.transaction():
             sql = "DELETE FROM space_member WHERE space = ? AND person = ?"
             return self._database.change(sql, [space, person]) > 0
@@ -73,7 +73,7 @@ class TeamRoom:
             return self._database.change("DELETE FROM space_member WHERE space = ?", [space])
 
     def members(self, space: str | None = None) -> list[SpaceMember]:
-        """Of one space, or of all, by space and name."""
+        """The members of one space, or of all, by space and name."""
         where, values = ("TRUE", []) if space is None else ("space = ?", [space])
         return self._database.records(
             _MEMBER, f"FROM space_member WHERE {where} ORDER BY space, person", values

@@ -1,5 +1,5 @@
-"""The text index: which entries hold a word. How it is kept is the one thing in search that each database does its
-own way."""
+"""The text index: which entries contain a word. Its storage is the one part of search that differs between
+databases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSERT = (
 
 
 class Words(NamedTuple):
-    """What the index knows an entry by."""
+    """The words of an entry, as the index stores them."""
 
     n: int
     text: str
@@ -41,13 +41,14 @@ class Words(NamedTuple):
 
 class TextIndex(ABC):
     at_once: int
-    """So many entries are read of a word that is not known yet, though fewer may be wanted: the next query may want more."""
+    """Number of entries to read for a word that is not cached yet, even if fewer are wanted: the next query may need
+    more."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def match(self, unit: Unit, fields: TextFields) -> Numbers:
-        """Every entry that holds the unit in its text, in its key, or in one of them; each once, the lowest first."""
+        """Every entry that contains the unit in its text, its key or either, each once, lowest first."""
         if fields is TextFields.VALUE:
             return self.holding(unit)[::-1]
         keyed = self.holding_in_key(unit)[::-1]
@@ -56,12 +57,14 @@ class TextIndex(ABC):
         return united(self.holding(unit)[::-1], keyed)
 
     def holding(self, unit: Unit) -> Numbers:
-        """Every entry whose text holds the unit, the newest first."""
+        """Every entry whose text contains the unit, newest first."""
         return self._newest([TermQuery.of(unit, in_text=True)], ALL)[0]
 
     def postings(self, units: Sequence[Unit], budget: int, where: Filter | None = None) -> list[Posting]:
-        """Where each unit stands, reading at most about `budget` entries in all. With a Filter only what it lets
-        through, which may cost several times as much; `frequency` is always that of the whole store."""
+        """The entries of each unit, reading at most about `budget` entries in total.
+
+        With a Filter only matching entries, which may cost several times as much; `frequency` always refers to the
+        whole store."""
         if not units:
             return []
         share = max(budget // len(units), LEAST_SHARE)
@@ -85,7 +88,7 @@ class TextIndex(ABC):
 
     @abstractmethod
     def state(self) -> tuple[Hashable, int]:
-        """What is another whenever words were taken out of the index, and the highest entry."""
+        """A value that changes when words are removed from the index, and the highest entry."""
 
     @abstractmethod
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
@@ -93,11 +96,11 @@ class TextIndex(ABC):
 
     @abstractmethod
     def narrowed(self, postings: Sequence[Posting], where: Filter, limit: int) -> list[Posting]:
-        """The same units with at most so many of the entries that a filter lets through."""
+        """The postings with at most `limit` of their entries that pass the filter."""
 
     @abstractmethod
     def holding_in_key(self, unit: Unit) -> Numbers:
-        """Every entry whose key holds the unit, the newest first."""
+        """Every entry whose key contains the unit, newest first."""
 
     @abstractmethod
     def insert(self, row: Row) -> int | None:
@@ -117,13 +120,13 @@ class TextIndex(ABC):
 
     @abstractmethod
     def compact(self) -> None:
-        """Give back the room of words that were removed. It reads and writes the whole index."""
+        """Free the space of removed words. Reads and writes the whole index."""
 
     @abstractmethod
     def checks(self) -> dict[str, Callable[[], list[str]]]:
-        """For each part that can be damaged, what tells its faults."""
+        """For each part that can be damaged, a function that lists its faults."""
 
 
 def _frequency(newest: Numbers, size: int) -> int:
-    """Counting them all would read them all; the newest tell how densely they lie."""
+    """Estimate the number of entries from the density of the newest ones; counting would read them all."""
     return max(len(newest) * size // int(newest[0] - newest[-1] + 1), len(newest))

@@ -1,4 +1,4 @@
-"""What assistants did besides speaking: files they read and wrote, commands, errors they met."""
+"""Traces of an assistant's work: files it read and wrote, commands, errors."""
 
 from __future__ import annotations
 
@@ -96,8 +96,9 @@ class TraceRoom:
         return self._database.values(sql, [conversation, place])
 
     def paths_beginning(self, text: str, where: Filter, limit: int) -> list[str]:
-        """Files read or written in messages that match, whose path or the end of it from any part on begins with a text, upper
-        and lower case alike; in order."""
+        """Files read or written in matching messages whose path, from the start of any part, begins with a text.
+
+        Case is ignored; the result is sorted."""
         condition, values = where_clause(where)
         sql = (
             "SELECT DISTINCT t.value FROM trace t JOIN entry e ON e.n = t.entry"
@@ -108,7 +109,7 @@ class TraceRoom:
         return self._database.values(sql, [*_FILES, "\\", f"%/{literal(begins)}%", *values])
 
     def of(self, conversation: str, places: range | None = None) -> list[Trace]:
-        """In the order in which they were left: all, or those of messages whose `seq` is in the range."""
+        """The traces of a conversation in order, optionally only those of messages whose `seq` is in the range."""
         within, values = places_clause(places)
         rest = (
             f"FROM trace t JOIN entry e ON e.n = t.entry WHERE e.kind = ? AND e.thread = ? AND {within}"
@@ -117,7 +118,7 @@ class TraceRoom:
         return self._database.records(_LEFT_IN, rest, [Kind.MESSAGE, conversation, *values])
 
     def add(self, traces: Sequence[Trace], numbers: Mapping[str, int]) -> None:
-        """Traces of messages whose entry numbers are given."""
+        """Insert the traces of messages. `numbers` maps message ids to entry numbers."""
         places: dict[str, int] = {}
         rows = []
         for trace in traces:
@@ -131,6 +132,6 @@ class TraceRoom:
 
 
 def _name(trace: Trace) -> str:
-    """What a trace is looked up by."""
+    """The name by which a trace is looked up: a file's name, or the first word of a command."""
     words = path_parts(trace.value)[-1:] if trace.kind in _FILES else tuple(trace.value.split(maxsplit=1)[:1])
     return words[0] if words and trace.kind != "error" else ""

@@ -80,8 +80,10 @@ class UsageRoom:
         return self._sums(f"({_ONCE})", "u.nth = 1", where, tier_limits)
 
     def sums_of(self, conversation: str, tier_limits: Sequence[int] = ()) -> list[UsageSum]:
-        """The calls of one conversation, without those that a fork repeats of the conversation it was started from, and those
-        that its subagents tell themselves."""
+        """The calls of one conversation.
+
+        Calls that a fork repeats from its parent are left out, and so are calls that its subagents record
+        themselves."""
         own = (
             "u.conversation = ? AND NOT EXISTS (SELECT 1 FROM usage p WHERE p.key = u.key"
             " AND (p.conversation = c.parent OR p.conversation IN"
@@ -126,6 +128,6 @@ class UsageRoom:
 
 
 def _number(key: str) -> int:
-    """The same number for the same call in every store: a bigint above zero."""
+    """A stable number for a call, equal in every store: a positive bigint."""
     raw = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(raw, "big") >> 1 | 1

@@ -1,6 +1,6 @@
-"""Vectors of entries, in an embedding space for each model, and the queue of texts that have none yet.
+"""Vectors of entries, in one embedding space per model, and the queue of texts without vectors.
 
-How vectors are kept and compared is each database's own; who waits for one is the same in both.
+Each database stores and compares vectors in its own way; the queue is common to both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _URGENCY = (
 )
 _COLUMNS = "waiting (space, entry, urgency)"
 WAITING = f"SELECT number, n, {_URGENCY} FROM space CROSS JOIN entry"
-"""What waits: each entry in every space."""
+"""The rows of the queue: each entry in every space."""
 WAIT = f"INSERT INTO {_COLUMNS} VALUES (?, ?, ?)"
 
 
@@ -52,7 +52,7 @@ class Vectors(ABC):
 
     @abstractmethod
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
-        """Keep vectors of texts that did not change meanwhile; those no longer wait."""
+        """Store vectors of texts that have not changed meanwhile, and remove these texts from the queue."""
 
     @abstractmethod
     def nearest(self, space: int, vector: Vector, where: Filter, limit: int) -> Mapping[int, float]:
@@ -72,7 +72,7 @@ class Vectors(ABC):
 
     @abstractmethod
     def finish_import(self) -> None:
-        """Make what many new vectors are found by."""
+        """Build the search structures for imported vectors."""
 
     def open_space(self, model: str) -> int:
         """The number of the model's embedding space. A new space starts with every entry waiting; where nothing can be written,
@@ -82,18 +82,20 @@ class Vectors(ABC):
         if self._database.is_read_only:
             return NO_SPACE
         with self._database.transaction():
-            made = self._database.values(
+            numbers = self._database.values(
                 "INSERT INTO space (model) VALUES (?) ON CONFLICT (model) DO NOTHING RETURNING number",
                 [model],
             )
-            if not made:  # another process was faster
+            if not numbers:  # another process was faster
                 return self.open_space(model)
-            self._queue(f"number = ? AND {SPOKEN}", made[0])
-            return int(made[0])
+            self._queue(f"number = ? AND {SPOKEN}", numbers[0])
+            return int(numbers[0])
 
     def claim(self, space: int, limit: int, *, lease_ms: int) -> list[PendingText]:
-        """Take texts to embed, the most urgent first. Nobody else gets them while the lease lasts, unless it asks with
-        a lease of 0, which takes them whoever has them."""
+        """Take texts to embed, most urgent first.
+
+        No other caller gets them while the lease lasts, except with a lease of 0, which takes texts regardless of
+        leases."""
         now = to_ms(utc_now())
         free = "TRUE" if lease_ms == 0 else f"leased_until < {now:d}"
         urgent = (
@@ -123,7 +125,7 @@ class Vectors(ABC):
         self._queue(*self._database.among("n", entries))
 
     def known(self, space: int, passages: Set[int]) -> dict[int, Vector]:
-        """The vectors of those passages that have one already, in whatever entry, by their digests."""
+        """Existing vectors of these passages, from any entry, by digest."""
         among, digests = self._database.among("passage", passages)
         one_of_each = f"SELECT max(v) FROM {self.table} WHERE space = ? AND {among} GROUP BY passage"
         rows = self.export(f"v IN ({one_of_each})", [space, digests], len(passages))

@@ -28,11 +28,14 @@ Condition = tuple[str, list[Any]]
 """SQL and its parameters."""
 
 MEMORIES = f"e.kind = '{Kind.MEMORY}'"
-"""A condition on entries `e`. Without a parameter: an index that holds memories alone serves only questions that ask for
-nothing else whatever their parameters are."""
+"""A condition that entries `e` are memories.
+
+It has no parameter: a partial index of memories is used only if the condition is a constant in the query.
+"""
 
 CONFINED = "trust IN ('project', 'team')"
-"""What came with a repository, and is found in its project only. An index is declared with these words."""
+"""A condition on records that came with a repository, which are visible in its project only. An index uses this
+wording."""
 
 
 def order_clause(order: Order) -> str:
@@ -86,7 +89,7 @@ def places_clause(places: range | None) -> Condition:
 
 
 def portions(which: ConversationFilter) -> Iterator[ConversationFilter]:
-    """The same conversations, asked for in portions that fit into one statement each."""
+    """Split a filter into portions that each fit into one statement."""
     if len(which.ids) > AT_ONCE:
         for start in range(0, len(which.ids), AT_ONCE):
             yield from portions(which._replace(ids=which.ids[start : start + AT_ONCE]))

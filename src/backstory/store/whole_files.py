@@ -57,7 +57,8 @@ class Draft(NamedTuple):
 
 @contextmanager
 def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
-    """All of the text in a file beside the path, on the disk; gone in the end unless it was put in place."""
+    """Write the text to a draft in the folder of the path and flush it to disk. Unless it is renamed, it is deleted
+    at the end."""
     draft = draft_path(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -72,7 +73,7 @@ def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
 
 
 def write_whole(path: Path, text: Iterable[str]) -> int:
-    """Put a text in the place of what is there; its size in bytes."""
+    """Replace the file by this text. Returns its size in bytes."""
     with drafted(path, text) as draft:
         replace_file(draft.path, path)
     sync(path.parent)
@@ -80,7 +81,7 @@ def write_whole(path: Path, text: Iterable[str]) -> int:
 
 
 def sweep(folder: Path) -> None:
-    """Remove what processes that died left unfinished."""
+    """Remove unfinished files of dead processes."""
     for path in folder.glob(".*.new*"):
         match = _UNFINISHED.fullmatch(path.name)
         if match and not is_running(int(match[1]), path):
@@ -88,7 +89,7 @@ def sweep(folder: Path) -> None:
 
 
 def is_running(process: int, path: Path) -> bool:
-    """Whether the process that makes a file may still be there."""
+    """True if the process that writes a file may still be running."""
     if sys.platform == "win32":  # which has no way to ask without harm
         return time.time() - path.stat().st_mtime < DAY_S
     try:

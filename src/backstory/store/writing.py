@@ -25,7 +25,7 @@ _KIND, _TEXT, _HEADING, _KEY, _ROLE, _PRIVATE, _UPDATED_AT = map(
     COLUMNS.index, ("kind", "text", "heading", "key", "role", "private", "updated_at")
 )
 _WATCHED = ("private", "updated_at", "priority", "channel", "metadata")
-"""What a watcher is told of besides the words; a better summary is no change."""
+"""Columns that watchers are notified of, besides the text. A better summary does not count as a change."""
 _WATCHED_PLACES = [COLUMNS.index(name) for name in _WATCHED]
 
 
@@ -36,7 +36,7 @@ class EntryWriter:
         self._vectors = vectors
 
     def put(self, entry: Entry) -> None:
-        """Insert, or replace by id. A replaced entry keeps its number."""
+        """Insert an entry, or replace the one with the same id. A replaced entry retains its number."""
         row = entry_row(entry)
         n = self._text.insert(row)
         if n is None:
@@ -46,13 +46,13 @@ class EntryWriter:
             self._note(ChangeKind.CREATE, {entry.id: row})
 
     def put_all(self, entries: Sequence[Entry]) -> None:
-        """The same of many, in a few statements. Of two with one id the last is put."""
+        """Insert or replace many entries in a few statements. If two share an id, the last one wins."""
         rows = {entry.id: entry_row(entry) for entry in entries}
         known = self.replace(rows)
         self.insert({id: row for id, row in rows.items() if id not in known})
 
     def insert(self, rows: Mapping[str, Row]) -> dict[str, int]:
-        """Many new entries at once, by their ids; their numbers."""
+        """Insert many new entries, given by id, and return their numbers."""
         first = self._database.reserve(len(rows))
         numbered = dict(enumerate(rows.values(), start=first))
         # to bind a NULL takes Python's sqlite3 longer than to bind a value, and a message would have six
@@ -64,8 +64,10 @@ class EntryWriter:
         return dict(zip(rows, numbered, strict=True))
 
     def replace(self, rows: Mapping[str, Row]) -> dict[str, int]:
-        """Replace those entries that are there; their numbers. One whose words stayed keeps its vectors; when one becomes private,
-        no answer is kept that may quote it."""
+        """Replace those entries that exist, and return their numbers.
+
+        An entry whose text is unchanged retains its vectors. When one becomes private, stored answers that may quote
+        it are deleted."""
         numbers: dict[str, int] = {}
         changed: dict[int, Row] = {}
         watched: dict[str, Row] = {}
@@ -92,12 +94,12 @@ class EntryWriter:
         return numbers
 
     def delete(self, condition: str, values: Sequence[Any]) -> int:
-        """Delete entries `e`, with all that was derived from them, and say how many went."""
+        """Delete matching entries `e` with all derived data. Returns their number."""
         self._text.remove_where(condition, values)
         return self._database.change(f"DELETE FROM entry AS e WHERE {condition}", values)
 
     def _make_findable(self, rows: Mapping[int, Row]) -> None:
-        """By words at once, by meaning when they have their vectors."""
+        """Index the text of entries, and queue them for embedding."""
         self._text.add([_words(n, row) for n, row in rows.items()])
         self._queue(rows)
 

@@ -11,7 +11,7 @@ from .vectors import PostgresVectors
 
 
 class PostgresStore(Store):
-    """`pool` is a URL, or a Pool whose connections several stores share."""
+    """A store in PostgreSQL. `pool` is a URL, or a Pool whose connections several stores share."""
 
     database: PostgresDatabase
 

@@ -1,9 +1,10 @@
-"""PostgreSQL: one database for all tenants of a team's server.
+"""PostgreSQL: one database for all tenants of a team server.
 
-A store is a tenant. All share the tables of one schema (`layout.py`), and two walls keep them apart: every statement has the
-key of its tenant in it (`scope.py`), and row-level security compares that key with the tenant of the transaction. Writers of
-one tenant take turns: a transaction begins with the tenant's own lock, so that what it read is still true when it writes, as
-in SQLite. Readers wait for nobody, and neither do writers of other tenants.
+A store is a tenant. All tenants share the tables of one schema (`layout.py`), and two mechanisms isolate them: every
+statement contains the key of its tenant (`scope.py`), and row-level security compares that key with the tenant of
+the transaction. Writers of one tenant take turns: a transaction begins with the tenant's own lock, so that its reads
+are still valid when it writes, as in SQLite. Readers never wait, and writers of different tenants do not wait for
+each other.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _OWN_INDEXES = (
 UNDONE = "Nothing was saved; try again."
 LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
 NO_TENANT = Tenant(0, "", 0)
-"""Who prepares the tables; no tenant has its number, so no row is seen."""
+"""The pseudo-tenant that prepares the tables. No tenant has its number, so it sees no rows."""
 
 
 class PostgresDatabase(Database):
@@ -93,16 +94,16 @@ class PostgresDatabase(Database):
         self._pool.is_prepared = True
 
     def _make(self, name: str) -> Tenant:
-        """A new tenant, with what a schema of its name holds from before tenants shared their tables."""
+        """Create a tenant, including data from a schema of its name that predates shared tables."""
         with self.transaction():  # one at a time
             if (known := find_tenant(self, name)) is not None:
                 return known
-            made = make_tenant(self, name)
+            tenant = make_tenant(self, name)
             connection = self._pinned()
             assert connection is not None
             with self._pool.in_our_words(when_lost=UNDONE):
-                move_schema(connection, made, self.vector_schema)
-        return made
+                move_schema(connection, tenant, self.vector_schema)
+        return tenant
 
     def statement(self, sql: str) -> bytes:
         """A statement of a room, for the rows of this tenant."""
@@ -169,7 +170,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def unlocked(self) -> Iterator[None]:
-        """A transaction beside those of other writers. It may wait for none of them."""
+        """A transaction without the tenant's lock, concurrent with other writers. It must not wait for any of them."""
         with self._transaction(None):
             yield
 
@@ -196,7 +197,7 @@ class PostgresDatabase(Database):
             self._pool.give_back(connection)
 
     def _check_level(self) -> None:
-        """Make sure that the tables are still what this program knows, and that the tenant is still there."""
+        """Check that this program still knows the schema, and that the tenant still exists."""
         ((compat, is_there),) = self.rows(
             f"SELECT ({COMPAT}), EXISTS (SELECT 1 FROM tenant WHERE number = ?)", [self.tenant.number]
         )
@@ -208,8 +209,8 @@ class PostgresDatabase(Database):
 
     def _commit(self, connection: PooledConnection) -> None:
         with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
-            done = connection.execute("COMMIT").statusmessage
-        if done != "COMMIT":  # a failure that was caught inside
+            status = connection.execute("COMMIT").statusmessage
+        if status != "COMMIT":  # a statement failed, and the caller caught its error
             raise Unavailable("The database undid the transaction, because part of it failed.", hint=UNDONE)
 
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
@@ -319,7 +320,9 @@ class PostgresDatabase(Database):
             self._pool.maintain(command, relation, rest)
 
     def used_bytes(self) -> int:
-        """Of the texts and contents: the files would shrink only when the database cleans up behind a deletion."""
+        """The size of texts and contents.
+
+        The size of the files would be misleading: they shrink only after the database has cleaned up deleted rows."""
         sizes = " + ".join(
             f"(SELECT coalesce(sum({' + '.join(f'octet_length({column})' for column in columns)}), 0) FROM {table})"
             for table, columns in _LARGE.items()
@@ -327,7 +330,8 @@ class PostgresDatabase(Database):
         return int(self.value(f"SELECT {sizes}"))
 
     def total_bytes(self) -> int:
-        """About what the tenant takes on disk: its share of the tables that hold its rows, by its number of entries."""
+        """The approximate size of the tenant on disk: its share of the tables with its rows, by its number of
+        entries."""
         sizes = " + ".join(
             f"pg_total_relation_size('{partition(name, self.tenant.part)}'){'' if table.is_partitioned else f' / {PARTITIONS}'}"
             for name, table in TENANT_TABLES.items()

@@ -1,4 +1,4 @@
-"""What PostgreSQL says differently: statements and scripts that are written for both, and texts that hold a NUL."""
+"""Translation to PostgreSQL: of statements and scripts written for both databases, and of texts that contain NUL."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ _GLOB_WILDCARDS = {"*": ".*", "?": "."}
 _NOTHING, _ANYTHING = "(?!)", "."
 
 ESCAPE = "\ufdd0"
-"""A code point that Unicode leaves to programs' own use. What PostgreSQL's texts cannot hold, a NUL, is kept as
-this and a 0; the code point itself as this and a 1."""
+"""A code point that Unicode reserves for internal use by programs.
+
+PostgreSQL texts cannot contain NUL, so NUL is stored as ESCAPE and "0", and the code point itself as ESCAPE and "1".
+"""
 
 NUL = f"{ESCAPE}0"
 
@@ -53,7 +55,7 @@ def _in_postgres(token: str) -> str:
 
 
 def translated_script(script: str, vector_schema: str) -> str:
-    """A migration, also one that is written for both. pgvector is where the database's owner put it."""
+    """A migration script for PostgreSQL. pgvector lives in the schema that the database's owner chose."""
     return _TYPE.sub(lambda match: _TYPES[match.group()], script).replace("pgvector.", f"{vector_schema}.")
 
 
@@ -86,7 +88,8 @@ def _in_regular_expression(match: re.Match[str]) -> str:
 
 
 def _in_class(match: re.Match[str]) -> str:
-    """A letter, or a range; one that ends before it begins holds none, which PostgreSQL refuses to read."""
+    """A letter or a range of a character class. A range that ends before it begins is dropped: PostgreSQL rejects
+    it."""
     first, last = match[1], match[2] or match[1]
     if first > last:
         return ""

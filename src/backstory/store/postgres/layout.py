@@ -1,16 +1,16 @@
-"""The shape of the tables that all tenants of a database share.
+"""The layout of the tables that all tenants of a database share.
 
-Migrations are written for a store that has its tables to itself. Here each statement of a script is translated:
+Migrations are written for a store that owns its tables. Here each statement of a script is translated:
 
 - a table begins with the column `tenant_number`, and so do its primary key, its unique constraints and its indexes
 - a table that is declared as partitioned is divided by a hash of the tenant
 - row-level security compares the column with the tenant of the transaction
-- references to another table are left out, so that a partition can be replaced while others work; rows that go with
-  their entry are deleted by a trigger
+- references to another table are left out, so that a partition can be replaced while others work; a trigger deletes
+  the rows that belong to a deleted entry
 - numbers come from a counter of the tenant
 - statements that change rows run once for each tenant
 
-The words of the text index begin with their tenant (`words_vector`), so its GIN indexes do too.
+The words of the text index begin with their tenant (`words_vector`), and so do its GIN indexes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ BASE = (
     f" INSERT INTO counter (tenant_number, name, value) VALUES ({CURRENT_TENANT}, $1, 1)"
     " ON CONFLICT (tenant_number, name) DO UPDATE SET value = counter.value + 1 RETURNING value $$",
 )
-"""What the scripts build on."""
+"""The tables that the scripts build on."""
 
 _TEXT_INDEXES = {"entry_text", "key_text"}
 _PENDING_KB = 64  # words not yet sorted into an index are read whole by every search; the default is 4 MB
@@ -65,12 +65,12 @@ def statements(script: str) -> Iterator[str]:
 
 
 def changes_rows(statement: str) -> bool:
-    """Whether a statement of a script changes rows, which it does for each tenant."""
+    """True if a statement of a script changes rows. It then runs once for each tenant."""
     return bool(_CHANGES_ROWS.match(statement))
 
 
 def shared_statements(statement: str) -> list[str]:
-    """What a statement of a script is in the tables that all tenants share."""
+    """Translate a statement of a script to the shared tables."""
     if _PENDING_WORDS.match(statement):
         return []  # `_index` sets it when the index is made
     if match := _CREATE_TABLE.match(statement):
@@ -83,7 +83,7 @@ def shared_statements(statement: str) -> list[str]:
 
 
 def partition(table: str, part: int) -> str:
-    """The table that holds a tenant's rows, whose `part` this is."""
+    """The name of the table or partition with the rows of a tenant whose remainder is `part`."""
     return f"{table}_p{part:d}" if TABLES[table].is_partitioned else table
 
 
@@ -137,7 +137,8 @@ def _index(head: str, table: str, method: str | None, rest: str) -> str:
 
 
 def row_security(table: str) -> list[str]:
-    """The second wall: rows of another tenant than the transaction's are neither read nor written, whatever a statement says."""
+    """Statements that restrict a table to the rows of the transaction's tenant, independent of the statement's own
+    conditions."""
     is_own = f"{KEY} = {CURRENT_TENANT}"
     walls = [f"ALTER TABLE {table} {kind} ROW LEVEL SECURITY" for kind in ("ENABLE", "FORCE")]
     if table not in _TEXT_INDEXES:
@@ -153,7 +154,7 @@ def row_security(table: str) -> list[str]:
 
 
 def deletions_with_an_entry(scripts: Iterable[Path]) -> list[str]:
-    """The trigger that deletes what goes with an entry: the rows of every table that a script lets refer to it so."""
+    """The trigger that deletes the rows of an entry from every table that references it with ON DELETE CASCADE."""
     dependents = [
         (match[1], item.split()[0])
         for path in scripts

@@ -1,7 +1,7 @@
-"""Moving a store that has a schema of its own, as every tenant had before they shared their tables.
+"""Migration of a store with a schema of its own, which every tenant had before tables were shared.
 
-All in the transaction that makes the tenant: the rows are copied and counted, and only then the old tables go. Whatever fails
-leaves the old schema as it was, and the next server that opens the tenant begins again.
+Everything happens in the transaction that creates the tenant: the rows are copied and counted before the old tables
+are dropped. After a failure the old schema is untouched, and the next server that opens the tenant tries again.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 def move_schema(connection: Connection, tenant: Tenant, vector_schema: str) -> None:
-    """Move the rows of the schema that has the tenant's name, if it holds a store. Raises Unavailable if a row is missing
-    afterwards."""
+    """Move the rows of the schema with the tenant's name, if it contains a store.
+
+    Raises Unavailable if a row is missing afterwards."""
     if tenant.name == SCHEMA or not _is_there(connection, tenant.name, "entry_text"):
         return
     lock = (_FORMER_LOCK, zlib.crc32(tenant.name.encode()) - 2**31)
@@ -116,7 +117,9 @@ def _compare(connection: Connection, tenant: Tenant, table: str) -> None:
 
 
 def _empty(connection: Connection, schema: str, tables: list[str]) -> None:
-    """Delete what was moved. The level stays, so that an older program finds no empty store but one that is too new for it."""
+    """Drop the tables that were moved.
+
+    The schema level stays, so that an older program sees a store that is too new for it, rather than an empty one."""
     dropped = sql.SQL(", ").join(sql.Identifier(schema, table) for table in tables)
     connection.execute(sql.SQL("DROP TABLE {} CASCADE").format(dropped))
     for function in _FUNCTIONS:

@@ -1,11 +1,12 @@
-"""One PostgreSQL database: its connections, lent to the stores of all its tenants, and its failures in our words.
+"""Connections to one PostgreSQL database, shared by the stores of all tenants, and translation of its errors.
 
-Nothing relies on the state of a session: a pooler such as PgBouncer in transaction mode gives each transaction another
-session, which served another tenant before. A store gets a connection by `read` or `begin` only, and both set the tenant
-inside the transaction that uses it. `maintain` runs statements that name their tables in full.
+Nothing relies on the state of a database session: a pooler such as PgBouncer in transaction mode runs each
+transaction in another one, which served another tenant before. A store gets a connection only through `read` or
+`begin`, and both set the tenant inside the transaction that uses it. `maintain` runs statements that name their
+tables in full.
 
-A connection that was lost is replaced, and a statement is sent again, as long as nothing can have happened twice: that is
-true of a read, and of the beginning of a transaction.
+A lost connection is replaced, and a statement is sent again only where repeating it is safe: for reads, and for the
+beginning of a transaction.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ LOCAL_SETTINGS = {
     "hnsw.ef_search": "200",
     "hnsw.max_scan_tuples": "40000",
 }
-"""Set in every transaction, beside the tenant, the schema and the time that it waits for a lock."""
+"""Settings of every transaction, in addition to the tenant, the schema and the lock timeout."""
 
 PooledConnection = psycopg.Connection[tuple[Any, ...]]
 T = TypeVar("T")
@@ -74,7 +75,7 @@ class PostgresPool:
                 field="database_url",
             ) from None
         self.is_prepared = False
-        """Whether the tables that all tenants share are up to date; the first store that is opened sees to it."""
+        """True if the shared tables are up to date; the first store to be opened prepares them."""
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
             _check_transactions(first, self.name)
             self.vector_schema = _checked(first)
@@ -102,10 +103,9 @@ class PostgresPool:
         return self._on_a_connection(fetch)
 
     def begin(self, tenant: int, lock: tuple[int, int] | None = None) -> PooledConnection:
-        """A connection in a new transaction; the caller ends it and gives the connection back.
+        """A connection in a new transaction; the caller ends the transaction and returns the connection.
 
-        `lock` are the two numbers of an advisory lock that the transaction holds.
-        """
+        `lock` are the two numbers of an advisory lock that the transaction holds."""
         statements = f"BEGIN; {_local_settings(tenant, self._lock_timeout_ms)}"
         if lock:
             statements += "; SELECT pg_advisory_xact_lock({:d}, {:d})".format(*lock)
@@ -117,7 +117,7 @@ class PostgresPool:
         return self._on_a_connection(begin)
 
     def maintain(self, command: str, relation: str, rest: str = "", *, schema: str = SCHEMA) -> None:
-        """Run a command on a table or an index that no transaction may contain, such as VACUUM."""
+        """Run a command that no transaction may contain, for example VACUUM, on a table or an index."""
         statement = f"{command} {sql.Identifier(schema, relation).as_string()}{rest}"
 
         def run(connection: PooledConnection) -> None:
@@ -127,7 +127,7 @@ class PostgresPool:
         self._on_a_connection(run)
 
     def _on_a_connection(self, run: Callable[[PooledConnection], T]) -> T:
-        """Borrow a connection for `run`, which gives it back or keeps it; another one if it is lost."""
+        """Borrow a connection for `run`, which returns or retains it. A lost connection is replaced."""
         for pause_s in PAUSES_S:
             try:
                 return self._once(run)
@@ -153,7 +153,7 @@ class PostgresPool:
         self._pool.putconn(connection)
 
     def tenants(self) -> list[str]:
-        """The names of all tenants, also of those whose store is still in a schema of its own."""
+        """The names of all tenants, including those whose store still has a schema of its own."""
         directory = f"{SCHEMA}.tenant"
         separate = (
             "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid"
@@ -226,7 +226,7 @@ def _check_transactions(connection: psycopg.Connection[Any], name: str) -> None:
 
 
 def _checked(connection: psycopg.Connection[Any]) -> str:
-    """Make sure of what a store needs; the schema of pgvector."""
+    """Check the requirements of a store, and return the schema of pgvector."""
     (encoding,) = connection.execute("SHOW server_encoding").fetchone() or ("",)
     if encoding != "UTF8":
         raise Unavailable(

@@ -1,8 +1,9 @@
-"""Overwriting what deleted rows leave behind in PostgreSQL's files.
+"""Removal of the bytes that deleted rows leave in PostgreSQL's files.
 
-A vacuum frees the place of a dead row but leaves its bytes there; CLUSTER writes a table and its indexes anew, as VACUUM
-FULL does, and may be part of a transaction, which sets how long it waits for the table. The planner's statistics hold
-values of rows too. What the write-ahead log and its archives hold is the database's own.
+VACUUM frees the space of a dead row but leaves its bytes there. CLUSTER rewrites a table and its indexes, as VACUUM
+FULL does, and may run in a transaction, which can limit how long it waits for the table. The planner's statistics
+contain values of rows too. The write-ahead log and its archives are the responsibility of the database's
+administrator.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[
 
 
 def _await_readers(database: Database, moment: str) -> None:
-    """Until nobody may see any more what was deleted by then: what somebody may see is written anew too."""
+    """Wait until no transaction can see the deleted rows any more: rows that are still visible are copied by the
+    rewrite."""
     deadline = time.monotonic() + PATIENCE_S
     while database.rows(_READS_IT_STILL, [moment]):
         if time.monotonic() > deadline:

@@ -1,15 +1,15 @@
-"""Statements of one tenant: every tenant table in a statement is restricted to the rows of one tenant.
+"""Tenant isolation in SQL: restricts every tenant table in a statement to the rows of one tenant.
 
-The rooms of the store write their SQL as if a store had its tables to itself, as it has in SQLite. Here the key of the tenant
-is added, as a number in the statement itself, so that the planner reads one partition and a distributed database sends the
-statement to one node:
+The rooms of the store write their SQL as if a store owned its tables, which is true in SQLite. Here the key of the
+tenant is added as a number in the statement itself, so that the planner reads one partition and a distributed
+database sends the statement to one node:
 
 - a table that is read becomes `(SELECT * FROM entry WHERE tenant_number = 7) AS entry`, which the planner flattens
 - UPDATE, DELETE and SELECT … FOR UPDATE get the condition in their WHERE
 - INSERT gets the column and its value, ON CONFLICT the column
 
-Row-level security compares the same key with the tenant of the transaction (`layout.py`), so a statement that this module
-misses reads nothing.
+Row-level security compares the same key with the tenant of the transaction (`layout.py`), so a statement that this
+module misses reads nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..tables import TENANT_TABLES
 from .layout import KEY
 
 MARK = "\x01"
-"""Stands for the number of the tenant in a statement that is used for all of them."""
+"""Placeholder for the tenant number in a statement that is cached for all tenants."""
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|\s+|.", re.DOTALL)
 _NO_ALIAS = {
@@ -36,7 +36,7 @@ _NO_TABLE_FOLLOWS = {"DO", "FOR", "KEY"}  # ON CONFLICT DO UPDATE, FOR NO KEY UP
 
 @lru_cache(maxsize=2048)
 def scoped(sql: str) -> str:
-    """The statement with the key of its tenant, whose number is MARK."""
+    """Add the key of the tenant to a statement, with MARK as its number."""
     return _Scoping(sql).run()
 
 
@@ -45,11 +45,11 @@ class _Level:
     """One pair of parentheses, or the statement itself."""
 
     target: str = ""
-    """The table whose condition belongs into the WHERE."""
+    """The table whose condition must go into the WHERE clause."""
     is_condition_open: bool = False
     lists_tables: bool = False
     inserts: str = ""
-    """What is inserted from: "source" before VALUES or SELECT, "values" between their rows."""
+    """Position inside an INSERT: "source" before VALUES or SELECT, "values" between the rows of VALUES."""
 
 
 class _Scoping:
@@ -139,7 +139,7 @@ class _Scoping:
         return name if name in TENANT_TABLES and self._at(self._next(place + 1)) not in ("(", ".") else ""
 
     def _alias(self, place: int) -> str:
-        """The other name that follows a table; empty where there is none."""
+        """The alias that follows a table, or "" if there is none."""
         follows = self._next(place)
         if self._at(follows).upper() == "AS":
             return self._at(self._next(follows + 1))
@@ -161,7 +161,7 @@ class _Scoping:
         self._place = place + 1
 
     def _locks_rows(self) -> bool:
-        """Whether the SELECT around ends with FOR UPDATE, which would lock every row of a subquery."""
+        """True if the enclosing SELECT ends with FOR UPDATE, which would lock every row of a subquery."""
         depth = 0
         for token in self._tokens[self._place :]:
             depth += {"(": 1, ")": -1}.get(token, 0)
@@ -195,7 +195,8 @@ class _Scoping:
         self._output.append(f" {MARK},")
 
     def _end_condition(self) -> None:
-        """Close the condition that the key of the tenant was put before; where there was none, the key is all of it."""
+        """Close the condition after the key of the tenant; if the statement has no condition, the key becomes the
+        condition."""
         level = self._levels[-1]
         if level.is_condition_open:
             self._output.append(") ")

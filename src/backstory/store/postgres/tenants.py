@@ -13,7 +13,7 @@ class Tenant(NamedTuple):
     number: int
     name: str
     part: int
-    """The remainder of the partitions that hold its rows."""
+    """The number of the partition with the tenant's rows."""
 
 
 def find_tenant(database: Database, name: str) -> Tenant | None:

@@ -1,8 +1,8 @@
-"""The text arm: tsvectors under a GIN index, made of the words that SQLite's index would see.
+"""The text index of PostgreSQL: tsvectors under a GIN index, built from the words that SQLite's index would see.
 
-PostgreSQL's own parser would see hosts, paths and versions where we see words, and other letters in another locale;
-so words are cut here, and the database stems them and finds them. A long text takes several rows: a tsvector has
-no more than a megabyte, and forgets where a word stands after it has stood in 256 places.
+PostgreSQL's own parser would recognise hosts, paths and versions where we want words, and other letters in another
+locale. Words are therefore split here; the database stems and finds them. A long text takes several rows: a tsvector
+is limited to a megabyte and records at most 256 positions per word.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class PostgresText(TextIndex):
 
 
 def _indexing(source: str, entry: Words) -> tuple[str, list[Any]]:
-    """The part of a statement that indexes the entry whose number `n` is in `source`, and its parameters."""
+    """The part of a statement that indexes the entry with number `n` in `source`, and its parameters."""
     parts = list(_cut(entry))
     marks = ", ".join(["(?, ?::integer, ?::text[])"] * len(parts))
     sql = (

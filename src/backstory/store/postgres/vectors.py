@@ -1,10 +1,11 @@
-"""The vector arm: halfvecs that are compared one by one, and an HNSW index for each tenant that has many.
+"""Vectors in PostgreSQL: halfvecs that are compared one by one, and an HNSW index for each tenant with many of them.
 
-Vectors are of length 1, so the inner product is the cosine. An index over the vectors of all tenants would look at those of
-others first, and find little of a small tenant's own; so a tenant gets an index of its own when it has enough vectors for it to
-pay. It is made beside the work of others, and until then every vector of the tenant is compared.
+Vectors have length 1, so the inner product is the cosine. An index over the vectors of all tenants would look at
+those of others first and find few of a small tenant's own. A tenant therefore gets an index of its own once it has
+enough vectors to benefit. The index is built concurrently; until it is ready, every vector of the tenant is
+compared.
 
-A server opens its store before it can answer, so numpy is imported by the first who needs it.
+numpy is imported on first use, because a server opens its store before it can answer.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class PostgresVectors(Vectors):
         self._product = f"OPERATOR({schema}.<#>)"
         self._operators = f"{schema}.halfvec_ip_ops"
         self._indexed: set[tuple[int, int]] = set()
-        """The spaces, and their dimensions, whose index is known to be there."""
+        """The spaces, with their dimensions, whose index is known to exist."""
 
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
         if not embedded:
@@ -77,8 +78,9 @@ class PostgresVectors(Vectors):
             self._make_index(space, embedded[0].vectors.shape[1])
 
     def _lock_entries(self, entries: Iterable[int]) -> dict[int, int]:
-        """The revisions of the entries that nobody is changing. The others go on waiting: that they are changed
-        may mean that their vectors are of a text that is gone."""
+        """Lock the entries that no other transaction is changing, and return their revisions.
+
+        The others stay in the queue: their vectors may belong to a text that is being replaced."""
         among, numbers = self._database.among("n", entries)
         sql = f"SELECT n, revision FROM entry WHERE {among} FOR NO KEY UPDATE SKIP LOCKED"
         return self._database.pairs(sql, [numbers])
@@ -115,7 +117,7 @@ class PostgresVectors(Vectors):
         self._database.change_many(_INSERT, halved)
 
     def finish_import(self) -> None:
-        """One index after many rows is made sooner than kept up with each."""
+        """Build the indexes after an import. Building one at the end is faster than maintaining it for each row."""
         sql = "SELECT DISTINCT ON (space) space, code FROM embedding ORDER BY space, v"
         first = f"SELECT space, (octet_length({self._sent}(code)) - 4) / 2 FROM ({sql}) AS firsts"
         for space, dimensions in self._database.rows(first):

@@ -1,4 +1,4 @@
-"""Copy a database page by page while others use it, and make sure that the copy is what the database was."""
+"""Copy a database page by page while it is in use, and verify the copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def copy_pages(source: sqlite3.Connection, copy: sqlite3.Connection) -> int:
 
 def copy_checked(source: sqlite3.Connection, copy: sqlite3.Connection) -> int:
     """Copy, check every page and index of the copy, and count the rows of every table in both; how many there are."""
-    source.execute("BEGIN")  # one moment for the counts and the copy, though others write meanwhile
+    source.execute("BEGIN")  # one snapshot for the counts and the copy, while others write
     try:
         expected = _row_counts(source)
         source.backup(copy)

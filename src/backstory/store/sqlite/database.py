@@ -1,8 +1,8 @@
 """SQLite: one file on the user's machine.
 
-Threads borrow connections and every write takes the write lock first, so any number of threads and
-processes may use one file: a busy database makes a writer wait, never fail half way. WAL with synchronous=FULL:
-what was committed survives the death of the process and of the machine.
+Threads borrow connections, and every write takes the write lock first, so any number of threads and processes can
+use one file: a busy database makes a writer wait, and never fail half-way. WAL with synchronous=FULL: committed data
+survives the death of the process and of the machine.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 OLDEST_SQLITE = (3, 35, 0)  # RETURNING
 LOCK_POLL_S = 0.002
-MOST_COMMITS = 2**31  # what the field holds; then it begins anew, which looks like an older store once
+MOST_COMMITS = 2**31  # user_version is a signed 32-bit field; its wrap looks like an older store, once
 
 
 class SqliteDatabase(Database):
@@ -75,7 +75,7 @@ class SqliteDatabase(Database):
             raise
 
     def _prepare(self) -> None:
-        self.generation += 1
+        self.generation += 1  # data derived from a former file is void
         self._is_migrated = False
         self._check_ours()
         migrate(self, "sqlite", self._backup_before)
@@ -158,8 +158,9 @@ class SqliteDatabase(Database):
                     with self._undone_on_error("ROLLBACK"):
                         if not self._pool.is_unchanged():
                             self.change("ROLLBACK")
-                            continue  # it was replaced while this one waited; the next connection is to what is there
+                            continue  # the store was replaced while this thread waited; connect to the new one
                         if self._is_migrated:
+                            # A newer program may have migrated the store since it was opened.
                             check_level(self.value(COMPAT))
                         before = connection.total_changes
                         yield
@@ -173,10 +174,11 @@ class SqliteDatabase(Database):
         return self._pool.is_read_only
 
     def _begin(self, connection: sqlite3.Connection) -> None:
-        """Wait for the write lock now, rather than fail at the first write. SQLite itself would look for it every 100 ms, and
-        miss the moments in which a long sync lets others write."""
+        """Wait for the write lock now, rather than fail at the first write.
+
+        SQLite itself would poll every 100 ms and miss the moments in which a long sync lets others write."""
         deadline = time.monotonic() + self._busy_timeout_s
-        self.change("PRAGMA busy_timeout = 0")
+        self.change("PRAGMA busy_timeout = 0")  # `BEGIN` fails at once, and we poll
         try:
             while True:
                 try:
@@ -190,12 +192,16 @@ class SqliteDatabase(Database):
             self.change(f"PRAGMA busy_timeout = {self._busy_timeout_s * 1000:.0f}")
 
     def _commit(self, is_changed: bool) -> None:
-        """What is in no file that the path names was not saved, and nobody may be told so."""
+        """Commit, and make sure that the data reached the file that the path names.
+
+        Otherwise the caller would report a save that no later reader of the path can see."""
         if is_changed:
+            # Counting identifies every state of the store; see file.py.
             commits = self.rows("PRAGMA user_version")[0][0]
             self.change(f"PRAGMA user_version = {(commits + 1) % MOST_COMMITS}")
         if self._pool.is_unchanged():
             self.change("COMMIT")
+            # The file may have been replaced during the COMMIT.
             if not is_changed or self._pool.is_unchanged():
                 return
         raise Unavailable(
@@ -213,7 +219,7 @@ class SqliteDatabase(Database):
         try:
             yield
         except BaseException:
-            if connection.in_transaction:  # SQLite itself may have given up, as on a full disk
+            if connection.in_transaction:  # SQLite itself may have rolled back, for example on a full disk
                 self.change(undo)
             raise
 
@@ -224,9 +230,9 @@ class SqliteDatabase(Database):
         return self.chosen("entry e", "e.n", numbers)
 
     def chosen(self, table: str, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
-        """What stands after FROM for the rows of a table that have one of these numbers, with its one parameter."""
-        # CROSS keeps the order of the join: for a few numbers and a condition on the session, SQLite would otherwise
-        # walk through that whole session
+        """A FROM clause for the rows of a table with one of these numbers, and its one parameter."""
+        # CROSS fixes the order of the join: for a few numbers and a condition on the session, SQLite would otherwise
+        # scan that whole session.
         source = f"json_each(?) AS chosen CROSS JOIN {table} ON {column} = chosen.value"
         return source, json.dumps(sorted(set(numbers)))
 
@@ -238,7 +244,7 @@ class SqliteDatabase(Database):
         return EntryFacts(self)
 
     def reserve(self, count: int) -> int:
-        # entries that are inserted with these numbers move the sequence on; until then the write lock is ours
+        # Inserting entries with these numbers advances the sequence; until then this transaction has the write lock.
         last = self.values("SELECT seq FROM sqlite_sequence WHERE name = 'entry'")
         return int(last[0]) + 1 if last else 1
 
@@ -246,7 +252,7 @@ class SqliteDatabase(Database):
         return self.values("SELECT name FROM pragma_table_info(?)", [table])
 
     def version(self) -> Hashable:
-        return self.generation, self._pragma("user_version")
+        return self.generation, self._pragma("user_version")  # which counts commits
 
     def last_number(self) -> int:
         return self.reserve(0) - 1
@@ -277,7 +283,7 @@ class SqliteDatabase(Database):
             target = backup_path(self.backups_folder, self.path.stem, utc_now(), "before-migration")
             self.backup(
                 target, is_checked=False
-            )  # an upgrade is no reason to refuse a store that is read as ever
+            )  # a store that was readable before an upgrade must stay readable after it
 
     def overwrite(self, residue: Residue) -> None:
         with translated(self.path), self._connection() as connection:
@@ -298,7 +304,7 @@ class SqliteDatabase(Database):
 
     def _damaged_pages(self) -> list[str]:
         faults = self.values("PRAGMA integrity_check")
-        # since 3.44 it also checks the text index, which has a check of its own
+        # Since SQLite 3.44 it also checks the text index, which has a check of its own.
         return [fault for fault in faults if fault != "ok" and "fts5" not in fault.lower()]
 
     def _dangling_rows(self) -> list[str]:
@@ -306,13 +312,16 @@ class SqliteDatabase(Database):
         return [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in rows]
 
     def backup(self, target: Path, *, is_checked: bool) -> int:
-        """The copy has an id of its own: put in the place of a store, it is seen to be another."""
+        """Back up the database to `target`. The copy gets an id of its own, so that a restore is recognised as
+        another store."""
         new = draft_path(target)
         with translated(target):
             make_private(new)
             try:
                 with closing(sqlite3.connect(new, isolation_level=None)) as copy:
-                    with self._borrowed() as connection:  # one that writes would wait for itself
+                    with (
+                        self._borrowed() as connection
+                    ):  # a connection with a write transaction would wait for itself
                         count = copy_checked(connection, copy) if is_checked else copy_pages(connection, copy)
                     copy.execute(f"PRAGMA application_id = {new_store_id()}")
                 put_in_place(new, target)

@@ -56,4 +56,4 @@ def in_our_words(error: sqlite3.Error | OSError, path: Path) -> BackstoryError:
 
 
 def primary_code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes tell details
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF  # the higher bytes contain details

@@ -1,7 +1,8 @@
-"""What filters compare of every entry, by its number, in memory: a hundred thousand are told apart in a millisecond.
+"""The columns that filters compare, in memory and by entry number: filters a hundred thousand entries in a
+millisecond.
 
-Each column is read once, from the index that has it, so that no text is passed over; then it is only continued.
-Deleted entries stay: nobody finds their words or vectors.
+Each column is read once, from a covering index, so that no text is read; then it is extended. Deleted entries stay
+in the arrays: neither words nor vectors match them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SOURCE, PROJECT, THREAD = "surface, kind", "project", "thread"
 COMPARED = {"kinds", "projects", "surfaces", "threads", "created_after", "created_before"}
 VISIBILITY = {"public_or_in", "repository_of"}
 MAX_KNOWN_FILTERS = 8
-"""A call asks for the same several times, and the next one often does."""
+"""One call applies the same filter several times, and the next call often does too."""
 PRIVATE, REPOSITORY = "private = 1", CONFINED
 
 
@@ -38,10 +39,12 @@ class EntryFacts:
         self._mirror = Mirror(lambda: _KnownFacts(database))
 
     def passing(self, where: Filter) -> Passing | None:
-        """The entries that pass; None for a filter that only says who looks, or compares columns that are not in memory."""
-        given = {name for name, value in where._asdict().items() if value not in ((), None)} - VISIBILITY
-        if not given or not given.issubset(COMPARED) or self._database.in_transaction:
-            return None  # in a transaction there may be entries that are never committed
+        """The entries that pass the filter.
+
+        None if the filter only restricts visibility, or compares columns that are not in memory."""
+        fields = {name for name, value in where._asdict().items() if value not in ((), None)} - VISIBILITY
+        if not fields or not fields.issubset(COMPARED) or self._database.in_transaction:
+            return None  # a transaction may see entries that are never committed
         with self._mirror.at(self._database.generation) as facts:
             return facts.passing(where)
 
@@ -52,7 +55,7 @@ class _KnownFacts:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._count = self._moved = 0
-        self._known: dict[Filter, Passing] = {}  # the oldest first
+        self._known: dict[Filter, Passing] = {}  # oldest first
         self._created = np.zeros(0, np.int64)
         self._codes = {column: np.zeros(0, np.int32) for column in (SOURCE, PROJECT, THREAD)}
         self._flagged = {flag: np.zeros(0, bool) for flag in (PRIVATE, REPOSITORY)}
@@ -88,13 +91,14 @@ class _KnownFacts:
         return flags
 
     def _having(self, column: str, passes: Callable[..., bool]) -> Flags:
-        """Those whose value passes; a number that no entry has, has none."""
+        """Flags of the entries whose value passes. Unused numbers do not pass."""
+        # Code 0 belongs to numbers without an entry.
         passing = np.array([False, *(passes(*value) for value in self._values[column])], bool)
         flags: Flags = passing[self._codes[column][: self._count]]
         return flags
 
     def _follow(self) -> None:
-        """Read what any process added or changed since the last look."""
+        """Read the rows that any process added or changed since the last call."""
         last, moved = self._database.rows(
             "SELECT (SELECT coalesce(max(n), 0) FROM entry), (SELECT coalesce(max(m), 0) FROM moved)"
         )[0]
@@ -111,13 +115,13 @@ class _KnownFacts:
         self._count, self._moved = last + 1, moved
 
     def _read_indexes(self, last: int) -> None:
-        # what others add meanwhile is for the next look; by a plain n the table would be read, and not the index
+        # Later additions wait for the next call. `+n` makes SQLite read the index instead of the table.
         condition = f"+n <= {last:d}"
         for column in self._codes:
             sql = f"SELECT {column}, json_group_array(n) FROM entry WHERE {condition} GROUP BY {column}"
             for *value, listed in self._database.rows(sql):
                 self._set(column, as_numbers(listed), tuple(value))
-        # cast: a column of SQLite takes fractions too, should another program have written some
+        # CAST: SQLite columns also accept fractions, which another program may have written.
         times_of = "json_group_array(CAST(created_at AS INTEGER))"
         sql = f"SELECT json_group_array(n), {times_of} FROM entry WHERE {condition}"
         ((listed, times),) = self._database.rows(sql)
@@ -127,7 +131,7 @@ class _KnownFacts:
             flagged[as_numbers(self._database.value(sql))] = True
 
     def _read_rows(self, condition: str) -> None:
-        """What is new or changed: so little, that the indexes would take longer."""
+        """Read new and changed rows. There are few of them, so reading the indexes would take longer."""
         columns = f"n, CAST(created_at AS INTEGER), {PRIVATE}, {REPOSITORY}, {SOURCE}, {PROJECT}, {THREAD}"
         sql = f"SELECT {columns} FROM entry WHERE {condition}"
         for n, created_ms, is_private, is_repository, *source, project, thread in self._database.rows(sql):
@@ -142,6 +146,7 @@ class _KnownFacts:
         self._codes[column][numbers] = values.setdefault(value, len(values) + 1)
 
     def _reserve(self, size: int) -> None:
+        # Grow by half, so that a few new entries do not copy all arrays each time.
         more = max(size, len(self._created) * 3 // 2) - len(self._created)
         if size > len(self._created):
             self._created = np.pad(self._created, (0, more))
@@ -150,13 +155,13 @@ class _KnownFacts:
 
 
 def as_numbers(listed: str) -> Numbers:
-    """A JSON array of SQLite's: read so, a number costs a quarter of what a row for it does."""
+    """Parse a JSON array of numbers made by SQLite. This costs a quarter of fetching one row per number."""
     return np.fromstring(listed[1:-1], np.int64, sep=",")
 
 
 def highest_numbers(database: Database, sql: str, parameters: Sequence[Any], limit: int) -> Numbers:
     """The highest `n` that a query selects, the highest first."""
-    if limit == ALL:  # forwards FTS5 reads in three quarters of the time
+    if limit == ALL:  # FTS5 reads forwards in three quarters of the time it needs backwards
         return as_numbers(database.value(f"SELECT json_group_array(n) FROM ({sql} ORDER BY n)", parameters))[
             ::-1
         ]

@@ -1,9 +1,10 @@
-"""The file of a SQLite store: which store it is, whether it still is that one, and how another takes its place.
+"""The file of a SQLite store: its identity, checks that it is still the same store, and its replacement.
 
-A path may come to name another file (mv, rsync, a restore), or the same file may come to hold other bytes (cp). So the
-first page of a store has two numbers, in fields that SQLite leaves to applications: its `id` (application_id), which is
-new in every store and in every backup, and `commits` (user_version), which counts its transactions. Counting puts the
-first page into every transaction of the write-ahead log, so one can tell whether a log belongs to the file beside it.
+A path may come to name another file (mv, rsync, a restore), or the same file may come to contain other bytes (cp).
+The first page of a store therefore has two numbers, in fields that SQLite leaves to applications: `id`
+(application_id), which is new in every store and every backup, and `commits` (user_version), which counts
+transactions. Counting puts the first page into every transaction of the write-ahead log, which shows whether a log
+belongs to the file next to it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if sys.platform != "win32":
     import fcntl
 
 LOOKS_S = (0.0, 0.02, 0.1, 0.4)
-"""A checkpoint may be writing the first page: only what stays strange is strange."""
+"""Pauses between checks. A checkpoint may be writing the first page, so only a lasting mismatch counts."""
 ASK_AGAIN_S = 0.01
 
 
@@ -37,16 +38,19 @@ class StoreFile:
     def __init__(self, path: Path, backups: Path) -> None:
         self.path = path
         self.is_read_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
-        """Its disk is, or it is somebody else's: it can be searched, and nothing can be saved."""
+        """True if the disk is read-only or the file belongs to another user: it can be searched but not written."""
         self._backups = backups
+        # While it is open, no new file can get the same inode number.
         self._held = _hold(path, os.O_RDONLY if self.is_read_only else os.O_RDWR)
+        # Two ids while the file still has its former one; see `expect`.
         self._ids: tuple[int, ...] = ()
         self._commits = 0
         self._log_files: LogFiles | None = None
 
     def check(self) -> None:
-        """Raises Unavailable for what is no whole store. A log that belongs to another file is put away."""
+        """Raise Unavailable unless the file is a whole store. A log of another file is moved to the backups."""
         header, size = self._held.header(), self._held.size()
+        # New stores appear whole (`make_store_file`), so an empty file has lost its contents.
         if not size:
             raise Unavailable(f"{self.path} is empty: its contents were lost.", hint=self._advice())
         if header is None:
@@ -64,15 +68,17 @@ class StoreFile:
         self._ids, self._commits = (header.id,), header.commits
 
     def _has_strange_log(self) -> bool:
-        """Whether the log was written for another file: for another store, or for a later state of this one. Its first
-        transaction comes at most one after the last that the file has."""
+        """True if the log was written for another store, or for a later state of this one.
+
+        The first transaction in a log follows at most one after the last that the file contains."""
         for pause_s in LOOKS_S:
             time.sleep(pause_s)
-            # the log before the file: what a checkpoint does in between makes the file younger, never older
+            # Read the log before the file: a checkpoint in between makes the file newer, never older.
             first = first_page(log_of(self.path))
             header = self._held.header()
             if first is None or header is None or not header.id:
-                return False  # of stores of older versions nothing is known
+                return False  # stores of older versions have no id to compare
+            # A log starts with the first transaction after the last checkpoint.
             if first.id == header.id and first.commits <= header.commits + 1:
                 return False
         return True
@@ -86,29 +92,30 @@ class StoreFile:
         self._log_files = LogFiles.beside(self.path)
 
     def has_log(self) -> bool:
-        """Whether the log has something that the file may lack."""
+        """True if the log has content that the file may lack."""
         log = log_of(self.path)
         return log.exists() and log.stat().st_size > 0
 
     def has_its_log(self) -> bool:
-        """Whether the log that is written to is the one that others will read."""
+        """True if the log we write to is the one that other processes will read."""
         return self._log_files is None or LogFiles.beside(self.path) == self._log_files
 
     def has_foreign_log(self) -> bool:
-        """Whether another log took the place of the one that is written to."""
+        """True if another log has replaced the one we write to."""
         return self._log_files is not None and LogFiles.beside(self.path).is_foreign_to(self._log_files)
 
     def is_unchanged(self) -> bool:
-        """Whether the path still names this file and its log, and it holds the same store, not an older state of it. The price
-        of asking is that of four system calls."""
+        """True if the path still names this file and its log, with the same store and not an older state of it.
+
+        The check costs four system calls."""
         return self.has_its_log() and self.is_same_store()
 
     def is_same_store(self) -> bool:
-        """Whether the path still names this file, and it holds the same store, not an older state of it."""
+        """True if the path still names this file, with the same store and not an older state of it."""
         for pause_s in LOOKS_S:
             if pause_s:
                 time.sleep(pause_s)
-            # the header before the length: what a checkpoint does in between makes the file longer
+            # Read the header before the size: a checkpoint in between makes the file longer.
             header, size = self._held.header(), self._size_in_place()
             if size is None:
                 return False
@@ -121,12 +128,14 @@ class StoreFile:
         return self._size_in_place() is not None
 
     def has_usable_log(self) -> bool:
-        """Whether what is in the log may get into the file."""
+        """True if the contents of the log may be written to the file."""
         return self._held.header() is not None and not self._has_strange_log() and self._is_whole()
 
     def _is_known(self, header: FileHeader) -> bool:
+        # The checkpoint has arrived: the former id is no longer valid.
         if header.id == self._ids[-1]:
             self._ids = (header.id,)
+        # Fewer commits than before: an older state was copied over the file.
         return header.id in self._ids and header.commits >= self._commits
 
     def _size_in_place(self) -> int | None:
@@ -146,7 +155,9 @@ class StoreFile:
         return False
 
     def _has_all(self, header: FileHeader, size: int) -> bool:
-        """A file is shorter than it says while a checkpoint lengthens it; until then the log has the rest."""
+        """True if the file and its log contain all pages.
+
+        A file is shorter than its header states while a checkpoint extends it; until then the log has the rest."""
         return size >= header.bytes or log_holds(
             log_of(self.path), range(size // header.page_bytes + 1, header.pages + 1)
         )
@@ -172,18 +183,20 @@ def no_log(path: Path) -> Unavailable:
 
 
 def make_store_file(path: Path, backups: Path) -> None:
-    """A store without tables, unless there is a file. It appears whole: a file that is found empty was emptied."""
-    sweep(path.parent)
-    put_away_log(path, backups)
+    """Create a store without tables, unless the file exists. It appears whole: an empty file was emptied later."""
+    sweep(path.parent)  # drafts of processes that died
+    put_away_log(path, backups)  # SQLite would replay a leftover log into the new file
     new = draft_path(path)
     try:
         make_private(new)
     except PermissionError as error:
+        # Name the store in the error, not the draft.
         error.filename = path
         raise
     connection = sqlite3.connect(new)
     try:
         connection.execute(f"PRAGMA application_id = {new_store_id()}")
+        # The mode is stored in the file, so later connections find it set.
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
             raise no_log(path)
     finally:
@@ -193,12 +206,14 @@ def make_store_file(path: Path, backups: Path) -> None:
 
 @contextmanager
 def alone_in(folder: Path, timeout_s: float) -> Iterator[None]:
-    """One process at a time opens, makes or replaces a store in a folder. On Windows nobody can replace or remove a
-    file that is in use, and SQLite's own locks are enough."""
+    """A lock that lets one process at a time open, create or replace a store in a folder.
+
+    On Windows a file in use cannot be replaced or removed, and SQLite's own locks are enough."""
     if sys.platform == "win32":
         yield
         return
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # A lock on the folder itself leaves no file behind and ends with the process.
     lock = os.open(folder, os.O_RDONLY)
     try:
         deadline = time.monotonic() + timeout_s
@@ -223,8 +238,10 @@ def _is_locked(lock: int) -> bool:
 
 
 class _Held:
-    """A descriptor of a file that SQLite has open too. To close any descriptor of a file drops all locks that the process
-    has on it, SQLite's included: so all stores of a process share one for each file, until the last lets go."""
+    """A descriptor of a file that SQLite has open too.
+
+    Closing any descriptor of a file drops all locks that the process has on it, including SQLite's. All stores of a
+    process therefore share one descriptor per file, until the last of them closes it."""
 
     def __init__(self, descriptor: int, key: tuple[int, int]) -> None:
         self.key = key
@@ -261,10 +278,11 @@ def _hold(path: Path, mode: int) -> _Held:
         if held := _HELD.get((status.st_dev, status.st_ino)):
             held.add(None)
             return held
+        # The path may come to name another file between stat and open, so look again.
         descriptor = os.open(path, mode | getattr(os, "O_BINARY", 0))
         status = os.fstat(descriptor)
         key = (status.st_dev, status.st_ino)
-        if held := _HELD.get(key):  # the path came to name it just now
+        if held := _HELD.get(key):  # the path now names a file that is already open
             held.add(descriptor)
             return held
         return _HELD.setdefault(key, _Held(descriptor, key))
@@ -273,6 +291,7 @@ def _hold(path: Path, mode: int) -> _Held:
 def _read_beginning(descriptor: int) -> bytes:
     if sys.platform != "win32":
         return os.pread(descriptor, HEADER_BYTES, 0)
+    # Windows has no pread, so the lock protects the position in the file.
     with _HOLDING:
         os.lseek(descriptor, 0, os.SEEK_SET)
         return os.read(descriptor, HEADER_BYTES)

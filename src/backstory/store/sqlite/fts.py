@@ -1,8 +1,9 @@
 """The FTS5 indexes, and the removal of deleted words from their pages.
 
-Deleting a row from an FTS5 index adds a note of each of its words to a new segment. The words and the notes leave the
-index only when every segment is merged into the bottom level, and whether "optimize" does that depends on the sizes
-of the segments, on former merges and on the version of SQLite. No statement reports it, so a probe word does.
+Deleting a row from an FTS5 index adds a marker for each of its words to a new segment. Words and markers leave the
+index only when all segments are merged into the bottom level. Whether "optimize" does that depends on the sizes of
+the segments, on former merges and on the version of SQLite. No statement reports it, so a probe word is used to find
+out.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from ..database import Row
 from ..text import Words
 
 MERGE_ATTEMPTS = (
-    2  # where the first fails, the second finds one large old segment, and merges a small new one into it
+    2  # after a failed merge the second one finds one large old segment and merges a small new one into it
 )
-PROBE_DIGITS = 39  # 128 random bits; letters could be stemmed
+PROBE_DIGITS = 39  # 128 random bits; letters might be stemmed
 REBUILD_BATCH_SIZE = 2_000
 
 
@@ -44,7 +45,7 @@ class FtsIndex(NamedTuple):
 
 
 def _text_rows(entries: Sequence[Words]) -> list[Row]:
-    # a day's messages share their heading
+    # The messages of a day share a heading, so each heading is processed once.
     headings = {heading: indexed_text(heading) for heading in {entry.heading for entry in entries}}
     return [(entry.n, indexed_text(entry.text), headings[entry.heading]) for entry in entries]
 
@@ -73,7 +74,7 @@ def _is_purged_by_merge(connection: sqlite3.Connection, index: FtsIndex) -> bool
     connection.executemany(index.insertion, rows)
     connection.executemany(index.deletion, rows)
     connection.execute(index.command("optimize"))
-    # a page holds only the end of a word that begins like the word before it
+    # A page contains only the end of a word that begins like the word before it.
     end = probe[PROBE_DIGITS // 2 :].encode()
     sql = f"SELECT EXISTS (SELECT 1 FROM {index.name}_data WHERE instr(block, ?))"
     return not connection.execute(sql, [end]).fetchone()[0]

@@ -11,10 +11,10 @@ HEADER_BYTES = 100
 
 
 class FileHeader(NamedTuple):
-    """What the first page says of its store."""
+    """The fields of the first page that identify a store."""
 
     id: int
-    """0 in a store that an older version made and nobody opened since."""
+    """0 in a store that an older version created and that has not been opened since."""
     commits: int
     page_bytes: int
     pages: int
@@ -28,11 +28,13 @@ def read_header(page: bytes) -> FileHeader | None:
     """None when this is not the beginning of a database."""
     if len(page) < HEADER_BYTES or not page.startswith(MAGIC):
         return None
+    # SQLite's format: page size at byte 16, pages at 28, user_version at 60, application_id at 68.
     (page_bytes,) = struct.unpack_from(">H", page, 16)
     (pages,) = struct.unpack_from(">I", page, 28)
     commits, id = struct.unpack_from(">i4xi", page, 60)
+    # The page size has two bytes, so 1 stands for 65536.
     return FileHeader(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
 
 
 def new_store_id() -> int:
-    return int.from_bytes(os.urandom(4), "big", signed=True) or 1
+    return int.from_bytes(os.urandom(4), "big", signed=True) or 1  # 0: no id yet

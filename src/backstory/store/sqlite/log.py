@@ -1,4 +1,4 @@
-"""The write-ahead log beside a SQLite file: which store it was written for, and how it is kept out of another."""
+"""The write-ahead log of a SQLite file: which store it was written for, and how to isolate it from another store."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:  # 3 ms, for a log that lost its file
     shutil = lazy_module("shutil")
 
-LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24
+LOG_HEADER_BYTES, FRAME_HEADER_BYTES = 32, 24  # of SQLite's WAL format
 
 
 def log_of(path: Path) -> Path:
@@ -43,7 +43,7 @@ class LogFiles(NamedTuple):
         return cls(_key(log_of(path)), _key(_index_of(path)))
 
     def is_foreign_to(self, other: LogFiles) -> bool:
-        """Whether one of them is there and is another file: somebody else began a new log."""
+        """True if one of the files exists and differs: another process has started a new log."""
         return any(mine not in (None, theirs) for mine, theirs in zip(self, other, strict=True))
 
 
@@ -56,21 +56,24 @@ def _key(path: Path) -> tuple[int, int] | None:
 
 
 def put_away_log(path: Path, backups: Path) -> None:
-    """A log without its file goes to the backups. Emptying it first makes it useless to processes that still have it
-    open: what is in it must not get into the file that is there now."""
+    """Move a log without its file to the backups.
+
+    Emptying it first makes it useless to processes that still have it open: its contents must not reach the current
+    file."""
     log = log_of(path)
     with suppress(FileNotFoundError):
         if log.stat().st_size:
             copy = backup_path(backups, path.stem, utc_now(), LOG, suffix=".wal")
             make_private(copy)
             shutil.copyfile(log, copy)
+            # Processes that have the log open must not write its pages to the current file.
             os.truncate(log, 0)
         log.unlink()
     _index_of(path).unlink(missing_ok=True)
 
 
 def drop_log(path: Path) -> None:
-    """Remove the log of a file whose place was taken, when all that is in it was kept elsewhere."""
+    """Remove the log of a replaced file, after all its contents were saved."""
     for left in (log_of(path), _index_of(path)):
         left.unlink(missing_ok=True)
 
@@ -90,10 +93,12 @@ def _frames(log: Path) -> Iterator[_Frame]:
         head = opened.read(LOG_HEADER_BYTES)
         if len(head) < LOG_HEADER_BYTES:
             return
+        # The header has the page size at byte 8 and the two salts at byte 16.
         page_bytes, salt = struct.unpack_from(">I", head, 8)[0], head[16:24]
         while (
             len(frame := opened.read(FRAME_HEADER_BYTES + HEADER_BYTES)) == FRAME_HEADER_BYTES + HEADER_BYTES
         ):
+            # Another salt: a frame from before the last restart of the log.
             if frame[8:16] != salt:
                 return
             yield _Frame(struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:])

@@ -1,7 +1,7 @@
-"""Sign bits of many vectors, kept in memory as planes of 64 dimensions, and the scan over them.
+"""Sign bits of many vectors, in memory as planes of 64 dimensions, and the scan over them.
 
-A vector's signs are 48 bytes where its floats are 1,536: a process holds those of a whole store, and reads
-full codes only for the few hundred vectors that the signs put in front.
+The signs of a vector take 48 bytes where its floats take 1,536: a process can have those of a whole store in memory,
+and reads full codes only for the few hundred best vectors by sign.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Floats = NDArray[np.float32]
 
-COARSE = 8  # times as many are taken by counting agreements as are kept by weighing them
+COARSE = 8  # candidates by Hamming distance for each vector that the weighted comparison keeps
 
 _WORD = 64
 _FIRST_CAPACITY = 1024
-_COUNTED = 100_000  # distances that tell how many there are of each
-_AT_ONCE = 65_536  # vectors: what is computed of so many stays in the processor's cache
+_COUNTED = 100_000  # sample size for estimating the distribution of distances
+_AT_ONCE = 65_536  # vectors whose intermediate results fit into the processor's cache
 
 
 def pack_signs(vectors: Floats) -> list[bytes]:
-    padded = -len(vectors[0]) % _WORD
+    padded = -len(vectors[0]) % _WORD  # planes are whole 64-bit words
     bits = np.pad(vectors > 0, ((0, 0), (0, padded)))
     return [row.tobytes() for row in np.packbits(bits, axis=1)]
 
@@ -36,14 +36,15 @@ def pack_signs(vectors: Floats) -> list[bytes]:
 def encode(vectors: Floats) -> list[bytes]:
     """Each vector as a float32 scale and an int8 for each dimension."""
     scale = np.abs(vectors).max(axis=1, keepdims=True).astype(np.float32) / 127
-    scale[scale == 0] = 1
+    scale[scale == 0] = 1  # a zero vector must not divide by zero
     codes = np.round(vectors / scale).astype(np.int8)
     return [s.tobytes() + c.tobytes() for s, c in zip(scale, codes, strict=True)]
 
 
 def decode(signs: bytes, code: bytes) -> Floats:
-    """A vector that has the same signs and code. A little more than nothing stands for what was positive, but too
-    small for the code."""
+    """A vector with these signs and codes.
+
+    A small positive value replaces positive dimensions that were too small for the code."""
     codes = np.frombuffer(code, np.int8, offset=4).astype(np.float32)
     if codes.any():
         is_positive = np.unpackbits(np.frombuffer(signs, np.uint8), count=len(codes))
@@ -68,7 +69,7 @@ def cosines(codes: Sequence[bytes], query: Floats) -> Floats:
 
 
 def _products(rows: Floats, query: Floats) -> Floats:
-    """`rows @ query` on this thread alone: BLAS would share so small a product with others that spin for it."""
+    """`rows @ query` on this thread alone: for a product this small, BLAS would wake threads that spin for it."""
     products: Floats = np.einsum("ij,j->i", rows, query)
     return products
 
@@ -85,7 +86,7 @@ class SignPlanes:
         self._planes = np.zeros((0, 0), np.uint64)
 
     def append(self, rows: Sequence[tuple[int, int, bytes]]) -> None:
-        """Rows of (v, entry, signs) in the order of v; what is known already is passed over."""
+        """Append rows of (v, entry, signs) in the order of v. Known rows are skipped."""
         with self._lock:
             rows = [row for row in rows if row[0] > self.last_v]
             if not rows:
@@ -109,13 +110,13 @@ class SignPlanes:
             self.count = count
 
     def nearest(self, query: Floats, limit: int, passing: Passing | None = None) -> Ints:
-        """The v of about `limit` vectors whose signs agree best, of the entries that pass."""
+        """The v of about `limit` vectors with the best matching signs, among the entries that pass."""
         with self._lock:
             v, planes = self._v[: self.count], self._planes[:, : self.count]
             if not len(v):
                 return v
             distance = _hamming(planes, np.frombuffer(pack_signs(query[None])[0], np.uint64))
-            farthest = _WORD * len(planes) + 1
+            farthest = _WORD * len(planes) + 1  # beyond any real distance: marks entries that do not pass
             if passing is not None:
                 distance[~passing.among(self._entry[: self.count])] = farthest
             near = _closest(distance, COARSE * limit)
@@ -125,6 +126,7 @@ class SignPlanes:
     def _reserve(self, wanted: int, words: int) -> None:
         if wanted <= len(self._v) and self._planes.shape[0] == words:
             return
+        # Grow by half, so that appending a few vectors does not copy all of them each time.
         capacity = max(wanted, len(self._v) * 3 // 2, _FIRST_CAPACITY)
         self._v = np.resize(self._v, capacity) if self.count else np.zeros(capacity, np.int64)
         self._entry = np.resize(self._entry, capacity) if self.count else np.zeros(capacity, np.int64)
@@ -151,20 +153,21 @@ def _most_aligned(planes: NDArray[np.uint64], query: Floats, limit: int) -> Ints
 
 
 def _closest(distance: NDArray[np.uint16], limit: int) -> Ints:
-    """Places of the smallest distances: all below the distance where `limit` is reached, then the newest on it. Among very
-    many about so many, as some of them tell where that is."""
+    """Places of about `limit` smallest distances: all below the border distance, then the newest on it.
+
+    For large arrays the border is estimated from a sample."""
     if len(distance) <= limit:
         return np.arange(len(distance))
     inside, on_border = _around(distance, limit, len(distance) // _COUNTED or 1)
     if (
         len(inside) > 2 * limit or 2 * (len(inside) + len(on_border)) < limit
-    ):  # those were not like the others
+    ):  # the sample was not representative
         inside, on_border = _around(distance, limit, 1)
     return np.concatenate([inside, on_border[::-1][: max(limit - len(inside), 0)]])
 
 
 def _around(distance: NDArray[np.uint16], limit: int, step: int) -> tuple[Ints, Ints]:
-    """Places below the distance where `limit` is reached, and on it, as every so many tell."""
+    """Places below the distance where `limit` is reached, and places on it, estimated from every `step`-th distance."""
     reach = int(np.searchsorted(step * np.bincount(distance[::step]).cumsum(), limit))
     near = np.flatnonzero(distance <= reach)
     is_inside = distance[near] < reach

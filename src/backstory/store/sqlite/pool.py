@@ -17,22 +17,24 @@ from .file import ASK_AGAIN_S, StoreFile, alone_in, gone, make_store_file, no_lo
 from .header import new_store_id
 from .log import put_away_log
 
-LOOK_EVERY_S = 0.005  # what reads may be behind; a transaction looks each time
+LOOK_EVERY_S = 0.005  # how long a read may use a replaced file; a transaction checks every time
 PRAGMAS = (
-    "synchronous = FULL",
+    "synchronous = FULL",  # a commit survives a power failure
     "foreign_keys = ON",
-    "cache_size = -8000",
-    "secure_delete = ON",
-    "trusted_schema = ON",
+    "cache_size = -8000",  # KiB
+    "secure_delete = ON",  # overwrite deleted rows in their pages
+    "trusted_schema = ON",  # triggers call known_level()
 )
 MACOS_PRAGMAS = ("fullfsync = ON", "checkpoint_fullfsync = ON")
 """On macOS fsync() returns before the drive has written its cache; F_FULLFSYNC waits for that."""
 
 
 class SqlitePool:
-    """`prepare` is called with whatever is opened, before anybody else gets a connection to it: it brings the store to the
-    present shape, and drops what was derived from a former one. The first time a missing file is made; afterwards one that
-    is missing was taken away."""
+    """Connections to one store file.
+
+    `prepare` is called with every newly opened store before any caller gets a connection: it migrates the schema and
+    drops data derived from a former file. The first time, a missing file is created; later, a missing file is an
+    error."""
 
     def __init__(
         self, path: Path, backups: Path, *, busy_timeout_s: float, prepare: Callable[[], None]
@@ -46,12 +48,12 @@ class SqlitePool:
         self._open: list[sqlite3.Connection] = []
         self._looked_at = 0.0
         self._is_closed = False
-        self._is_known = False
-        self._opener: int | None = None
+        self._is_known = False  # True after the first opening: a missing file is then an error
+        self._opener: int | None = None  # the thread that opens the store while the others wait
         self._changed = threading.Condition()
 
     def take(self) -> sqlite3.Connection:
-        """Borrow the one that was used last: its caches are warm. It is given back, whatever happens."""
+        """Borrow the connection that was used last, because its caches are warm. The caller must return it."""
         with self._changed:
             while True:
                 while not self._is_usable():
@@ -59,7 +61,7 @@ class SqlitePool:
                 if self._free:
                     return self._free.pop()
                 self._free.append(self._connect())
-                self._looked_at = 0.0  # whether that one is to the same file
+                self._looked_at = 0.0  # check that the new connection is to the same file
 
     def give_back(self, connection: sqlite3.Connection) -> None:
         with self._changed:
@@ -71,15 +73,15 @@ class SqlitePool:
 
     @property
     def is_read_only(self) -> bool:
-        """Of the store that was opened last."""
+        """True if the store that was opened last is read-only."""
         return self._file is not None and self._file.is_read_only
 
     def is_unchanged(self) -> bool:
-        """Whether what was done with a borrowed connection was done to the store that is there now."""
+        """True if the work on a borrowed connection went to the store that the path names now."""
         return self._file is not None and self._file.is_unchanged()
 
     def close(self) -> None:
-        """What is in use meanwhile is closed when it is given back."""
+        """Close the pool. Connections in use are closed when they are returned."""
         with self._changed:
             self._is_closed = True
             self._looked_at = 0.0
@@ -92,6 +94,7 @@ class SqlitePool:
     def _is_usable(self) -> bool:
         if self._opener is None and time.monotonic() - self._looked_at < LOOK_EVERY_S:
             return True
+        # `prepare` runs on this thread and needs connections itself.
         if self._opener == threading.get_ident():
             return True
         if not self._changed.wait_for(lambda: self._opener is None, self._busy_timeout_s):
@@ -104,8 +107,10 @@ class SqlitePool:
         return True
 
     def _open_anew(self) -> None:
-        """Others wait. Two stores of one process must not share an index of the log, as they would in one file: so all
-        connections to the former store are closed first."""
+        """Open the store again while other threads wait.
+
+        Two stores of one process must not share an index of the log, as they would in one file: all connections to
+        the former store are closed first."""
         self._opener = threading.get_ident()
         try:
             if not self._changed.wait_for(lambda: len(self._free) == len(self._open), self._busy_timeout_s):
@@ -114,6 +119,7 @@ class SqlitePool:
                 )
             self._let_go()
             self._open_file()
+            # Released during a migration, so that waiting threads can time out.
             self._changed.release()
             try:
                 self._prepare()
@@ -141,7 +147,7 @@ class SqlitePool:
         self._file.watch_log()
 
     def _connect(self) -> sqlite3.Connection:
-        # isolation_level=None: we say BEGIN ourselves; check_same_thread=False: threads lend them to each other
+        # isolation_level=None: transactions are explicit; check_same_thread=False: threads share connections.
         connection = sqlite3.connect(
             f"{self._path.absolute().as_uri()}?{self._mode()}",
             uri=True,
@@ -163,7 +169,7 @@ class SqlitePool:
         """How SQLite opens the file. One that was just taken away is not made again."""
         if self._file is None or not self._file.is_read_only:
             return "mode=rw"
-        # SQLite would make an index of the log, which is needed only if there is one
+        # Without `immutable` SQLite would create an index of the log, which is needed only if there is a log.
         return "mode=ro" if self._file.has_log() else "mode=ro&immutable=1"
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
@@ -184,6 +190,7 @@ class SqlitePool:
         if self._file is None:
             return
         if self._open and not self._file.is_unchanged():
+            # Before closing: the last connection to close writes the log into the file.
             self._part_from(self._file, self._open[0])
         for connection in self._open:
             connection.close()
@@ -194,22 +201,25 @@ class SqlitePool:
         self._looked_at = 0.0
 
     def _part_from(self, file: StoreFile, connection: sqlite3.Connection) -> None:
-        """A file that is elsewhere now gets what its log holds, so that it is whole there. If its contents were
-        replaced, the log must not get into what is there now, as it would when the last connection is closed."""
+        """Disconnect from a former store file.
+
+        If the file was moved, the contents of its log are written to it, so that it is whole in its new place. If
+        its contents were replaced, the log must not reach the new contents, as it would when the last connection is
+        closed."""
         if not file.is_in_place():
             with suppress(sqlite3.Error):
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             return
         with alone_in(self._path.parent, self._busy_timeout_s):
             if not file.has_its_log():
-                # what a new log says of the same pages is newer, and another store has other pages
+                # A new log has newer versions of the same pages, and another store has other pages.
                 if not file.has_foreign_log() and file.is_same_store():
                     self._save_lost_log(connection)
             elif not file.has_usable_log():
                 put_away_log(self._path, self._backups)
 
     def _save_lost_log(self, connection: sqlite3.Connection) -> None:
-        """Somebody deleted the log, which connections still have open: what was committed to it gets into the file."""
+        """Write the log to the file after another program deleted the log while connections had it open."""
         deadline = time.monotonic() + self._busy_timeout_s
         while True:
             is_busy, frames, copied = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -230,11 +240,13 @@ def _store_id(connection: sqlite3.Connection) -> int:
         return id
     connection.execute("BEGIN IMMEDIATE")
     try:
+        # Read again: another process may have set it while this one waited for the lock.
         id = connection.execute("PRAGMA application_id").fetchone()[0] or new_store_id()
         connection.execute(f"PRAGMA application_id = {id}")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    # Copies the id from the log to the file, where other processes look for it.
     connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
     return id

@@ -1,7 +1,7 @@
-"""Overwriting what deleted rows leave behind in SQLite's files.
+"""Removal of the bytes that deleted rows leave in SQLite's files.
 
-`secure_delete` clears what a row leaves in its own page, not what it left where it stood before pages were split or
-merged: only a file that is written anew is sure to hold nothing else.
+`secure_delete` clears the bytes in a row's own page, but not in pages where it was before they were split or merged:
+only a rewritten file is sure to be free of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...domain.erasure import Residue
 from ...domain.errors import TimedOut
 from .fts import INDEXES, purge
 
-PATIENCE_MS = 5_000  # for others who read or write meanwhile
+PATIENCE_MS = 5_000  # to wait for other readers and writers
 CHECKPOINT_RETRY_S = 0.02
 
 
@@ -22,6 +22,7 @@ def overwrite(connection: sqlite3.Connection, residue: Residue, busy_timeout_s: 
     try:
         _purge_words(connection, residue)
         connection.execute("VACUUM")
+        # After the rewrite the log still contains the former pages.
         _empty_log(connection)
     finally:
         connection.execute(f"PRAGMA busy_timeout = {int(busy_timeout_s * 1000):d}")

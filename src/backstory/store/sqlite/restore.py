@@ -1,7 +1,7 @@
-"""Put one store in the place of another, while servers use the other: they notice, and go on with what is there.
+"""Replace one store by another while servers use it: they notice, and continue with the new one.
 
-From before the safety copy is made until the new file has its name nobody writes. So whatever was acknowledged is in the
-safety copy or in the new store, and a restore that is killed at any moment leaves one of the two, whole.
+Writing is blocked from before the safety copy until the new file has its name. Every acknowledged write is therefore
+in the safety copy or in the new store, and a restore that is killed at any moment leaves one of the two, whole.
 """
 
 from __future__ import annotations
@@ -27,8 +27,10 @@ class _InPlace(Exception):
 
 
 def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: float) -> Path | None:
-    """Give the incoming file, a whole store that nobody uses, the name of the live one; where that one was kept. What
-    cannot be opened is kept as it is."""
+    """Replace the live store by the incoming file, a whole store that is not in use. Returns the path of the safety
+    copy.
+
+    A live file that cannot be opened is saved as it is."""
     with translated(live):
         if not live.exists():
             with alone_in(live.parent, busy_timeout_s):
@@ -43,7 +45,7 @@ def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: 
         return _replace_damaged(live, incoming, backups, busy_timeout_s)
     copy = backup_path(backups, live.stem, utc_now(), "before-restore")
     with closing(present), suppress(_InPlace), present.transaction():
-        present.database.backup(copy, is_checked=False)  # kept as it is, damaged or not
+        present.database.backup(copy, is_checked=False)  # even a damaged store is saved
         with translated(live), alone_in(live.parent, busy_timeout_s):
             put_in_place(incoming, live)
             drop_log(live)
@@ -69,9 +71,8 @@ def _replace_damaged(live: Path, incoming: Path, backups: Path, busy_timeout_s: 
         if log_of(live).exists():
             make_private(log_of(copy))
             shutil.copyfile(log_of(live), log_of(copy))
-            os.truncate(
-                log_of(live), 0
-            )  # a server that still has it open must not write it into the new store
+            # A server that still has the log open must not write it to the new store.
+            os.truncate(log_of(live), 0)
         put_in_place(incoming, live)
         drop_log(live)
     return copy

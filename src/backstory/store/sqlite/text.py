@@ -1,4 +1,4 @@
-"""The text index of SQLite: FTS5, which holds words only; the text stands once, in the entry."""
+"""The text index of SQLite: FTS5 without contents; the text itself is stored once, in the entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.words import Unit
 
-DEPTH = 5  # times as many are read where a filter lets few through
+DEPTH = 5  # factor by which more entries are read if few pass the filter
 
 _WORDS = Columns(Words)
 
@@ -30,7 +30,9 @@ class SqliteText(TextIndex):
     at_once = 1_000
 
     def state(self) -> tuple[Hashable, int]:
-        generation = self._database.generation  # before: another thread may open another store right after
+        generation = (
+            self._database.generation
+        )  # read first: another thread may open another store right after
         sequences = self._database.pairs(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('entry', 'moved')"
         )
@@ -61,6 +63,7 @@ class SqliteText(TextIndex):
     def _passing(self, posting: Posting, passing: Passing, limit: int) -> Posting:
         entries, is_whole = posting.entries[passing.among(posting.entries)], posting.is_whole
         if not is_whole and len(entries) < LEAST_SHARE:
+            # Search only the range of numbers in which entries pass.
             span = passing.flags.nonzero()[0][[0, -1]] if passing.flags.any() else (1, 0)
             sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid BETWEEN ? AND ?"
             more = self._numbers(sql, [_phrase(posting.unit), *map(int, span)], DEPTH * limit)
@@ -81,7 +84,7 @@ class SqliteText(TextIndex):
             self._database.change_many(index.insertion, index.rows(entries))
 
     def remove(self, entries: Sequence[Words]) -> None:
-        # what a process keeps of the index in memory is then read anew
+        # A row in `moved` makes every process read its cached postings again.
         self._database.change_many(
             "INSERT OR REPLACE INTO moved (entry) VALUES (?)", [(entry.n,) for entry in entries]
         )
@@ -100,7 +103,7 @@ class SqliteText(TextIndex):
         return {"text index": self._faults}
 
     def _faults(self) -> list[str]:
-        if not self._database.is_read_only:  # the check is a statement that writes, though nothing
+        if not self._database.is_read_only:  # the check is an INSERT statement, which needs the write lock
             with self._database.transaction():
                 for index in INDEXES:
                     self._database.change(index.command("integrity-check"))
@@ -119,7 +122,7 @@ class SqliteText(TextIndex):
 
 
 def _phrase(unit: Unit | TermQuery) -> str:
-    """A unit in the syntax of the text index; words hold only letters and digits, so quotes need no care."""
+    """A unit in the syntax of the text index. Words contain only letters and digits, so quotes need no escaping."""
     return f'"{" ".join(unit.words)}"{"*" if unit.is_prefix else ""}'
 
 

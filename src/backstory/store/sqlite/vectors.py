@@ -1,9 +1,9 @@
 """Vectors as rows, and the scan over their sign bits: exact about filters, nothing to build or to corrupt.
 
-Each process keeps the sign bits of a space in memory (64 bytes a vector with its numbers) and follows what any
-process adds by the highest row it has seen. Full codes stay on disk; only those of the nearest are read.
+Each process has the sign bits of a space in memory (64 bytes per vector with its numbers) and follows additions of
+other processes by the highest row it has seen. Full codes stay on disk; only those of the nearest vectors are read.
 
-A server opens its store before it can answer, so numpy is imported by the first who needs it.
+numpy is imported on first use, because a server opens its store before it can answer.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class SqliteVectors(Vectors):
                 planes.drop(set(nearest).difference(row[0] for row in rows))
 
     def _followed_planes(self, space: int) -> SignPlanes:
-        """The space's sign bits, with what any process added since the last look."""
+        """The sign bits of a space, extended by rows that any process added since the last call."""
         with self._mirror.at(self._database.generation) as spaces:
             planes = spaces.setdefault(space, SignPlanes())
         sql = "SELECT v, entry, signs FROM vector WHERE space = ? AND v > ? ORDER BY v"
