@@ -1,4 +1,4 @@
-"""What the product does, said once. Surfaces translate to and from these; they add no behaviour."""
+"""The behaviour of the product, implemented once. Surfaces translate to and from it and add no behaviour."""
 
 from __future__ import annotations
 
@@ -76,11 +76,12 @@ __all__ = ["CallContext", "Caller", "Core", "Engine", "GuestPart"]
 
 
 class Core(CallContext):
-    """The product as one caller sees it, through one surface and for one call.
+    """The product as seen by one caller, through one surface and for one call.
 
-    Listing, replacing and deleting act only on what the same surface made; search finds everything.
+    Listing, replacing and deleting affect only memories of the same surface; search finds those of all.
 
-    To add a part: a module with its class, its two lines above, and a property here that makes it with the parts it needs."""
+    To add a part: a module with its class, its two lines above, and a property here that creates it with the parts
+    it needs."""
 
     def close(self) -> None:
         self.engine.close()

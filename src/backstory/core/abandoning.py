@@ -29,8 +29,9 @@ class _End(NamedTuple):
 
 
 def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None, None]:
-    """The same items, from a thread that makes each when it is asked for. Raises Stalled when one did not come for so
-    long, and else what the iterator raises."""
+    """Iterate over items on another thread, which produces each on demand.
+
+    Raises Stalled if an item takes longer than `stall_s`, and otherwise exceptions of the iterator."""
     asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
     handed: queue.SimpleQueue[_Item[T] | _End] = queue.SimpleQueue()
 
@@ -63,7 +64,7 @@ def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None,
 
 
 class _Aside(Generic[T]):
-    """Work on a thread of its own, and what came of it."""
+    """Work on its own thread, and its result."""
 
     def __init__(self, work: Callable[[], T], name: str) -> None:
         self._work = work
@@ -92,8 +93,10 @@ def run_aside(
     between: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> T:
-    """What the work gives. Raises Stalled when it takes longer, or when too many hang already, and whatever `between`
-    raises, which is called all the while. The thread is then left behind."""
+    """Run work on another thread and return its result.
+
+    Raises Stalled if it takes longer than `give_up_s` or if too many threads hang already, and any exception of
+    `between`, which is called repeatedly meanwhile. The thread is then abandoned."""
     abandoned[:] = [thread for thread in abandoned if thread.is_alive()]
     if len(abandoned) >= MOST_ABANDONED:
         raise Stalled

@@ -1,7 +1,8 @@
-"""Statements that answer a question, ahead of the conversations that a search found.
+"""Statements that answer a query, ranked before the conversations that a search returns.
 
-The search finds messages. Where one of them states something that the question asks for, the statement itself comes first:
-as it was first said, with its reason, however many later conversations repeat it, and marked if a later one superseded it.
+The search returns messages. If one of them contains a statement that the query asks for, the statement itself comes
+first: in its first wording, with its reason, regardless of later repetitions, and marked if a later one superseded
+it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ANSWERING_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKi
 MAX_STATEMENTS = 3
 MAX_HITS = 20
 MAX_PROJECTS = 2
-"""Whose state is worked out for one question: those of the best hits."""
+"""The number of projects, those of the best hits, whose state is computed for one query."""
 SHARED_WORDS = 2
 """Content words of the question that a statement must have; all of them, if the question has fewer."""
 REPEATED_IN = 2
@@ -102,7 +103,7 @@ class StatementAnswers(CorePart):
                 yield from ((each, statement) for statement in chain)
 
     def _stated(self, hits: Sequence[Hit], kind: str | None) -> Iterator[_StatedHit]:
-        """What the found messages state, of one kind or of all that answer questions."""
+        """The statements in the messages that were found, of one kind or of all kinds that answer queries."""
         kinds = ANSWERING_KINDS if kind is None else (StatementKind(kind),)
         certainties = {
             entry: hit.certainty
@@ -130,7 +131,7 @@ def _shares_words(text: str, question: StatedText, count: int) -> bool:
 
 
 def _chain(hit: _StatedHit, statements: Sequence[Statement]) -> Iterator[Statement]:
-    """The statement itself, or the one that it confirms; and what superseded it."""
+    """The statement itself, or the one it confirms, and the statements that superseded it."""
     stated = StatedText.of(hit.text)
     of_project = {each.id: each for each in statements if each.kind in ANSWERING_KINDS}
     original = next(
@@ -150,7 +151,7 @@ def _chain(hit: _StatedHit, statements: Sequence[Statement]) -> Iterator[Stateme
 
 
 def _passes(statement: Statement, conversation: Conversation, inquiry: Inquiry) -> bool:
-    """Whether the filters of the question let it through: it may have been said before what was found."""
+    """True if a statement passes the filters of the query: it may be older than the message that was found."""
     return (
         (inquiry.since is None or statement.at >= inquiry.since)
         and (inquiry.until is None or statement.at < inquiry.until)

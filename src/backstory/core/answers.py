@@ -1,4 +1,4 @@
-"""Keep an answer for whoever fetches it piece by piece."""
+"""Storage of long answers that clients fetch piece by piece."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ KEPT_FOR = timedelta(days=7)
 
 class Answers(CorePart):
     def keep(self, kind: str, body: Any, *, owner: str) -> str:
-        """The key under which it can be fetched: in a session, by a connection, or, when it has no owner, by anybody
-        who has the key, also after a restart."""
+        """Store an answer and return its key.
+
+        It can be fetched within a session, by a connection, or, without an owner, by any caller with the key, even
+        after a restart."""
         now = self.engine.now()
         answer = CachedAnswer(self.engine.new_id(), kind, owner, body, now + KEPT_FOR)
         self.engine.store.answers.put(answer, now)
         return answer.key
 
     def keep_of(self, kind: str, body: Any, entries: Collection[int]) -> str:
-        """The same of an answer that tells of these entries: for everybody, or for the session that one of them is private to. Raises Unavailable where one of them was forgotten or made private
-        since it was found: the answer would tell of it for days."""
+        """Store an answer about these entries: for all callers, or for the session that one of them is private to.
+
+        Raises Unavailable if one of them was forgotten or made private since the search: the answer would expose it
+        for days."""
         with self.engine.store.transaction():
             if self.visible(entries) != {*entries}:
                 reason = "Something that this answer tells of was forgotten or made private just now."
@@ -44,8 +48,9 @@ class Answers(CorePart):
         return self._among(entries, self.caller.visible(Filter()))
 
     def owner_of_anything(self) -> str:
-        """Who may fetch an answer that may tell of all that the caller may see: its session, where something is private to that, or
-        everybody."""
+        """The owner of an answer that may quote everything the caller can see.
+
+        The caller's session if it has private memories, otherwise all callers."""
         mine = Filter(kinds=(Kind.MEMORY,), threads=(self._session,))
         count = self.engine.store.entries.count
         return "" if count(mine) == count(mine._replace(public_or_in="")) else self._session

@@ -29,7 +29,7 @@ class Archive(CorePart):
         return self.find(name, None) or self._find(Filter(ids=(name,)))
 
     def all(self) -> list[Memory]:
-        """What can be made live again, also what was forgotten."""
+        """All memories that can be restored, including forgotten ones."""
         return self._find(Filter(), with_forgotten=True)
 
     def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
@@ -37,13 +37,15 @@ class Archive(CorePart):
         return [archived.memory for archived in memories]
 
     def history(self, memory: Memory) -> list[Former]:
-        """What an archived memory said before, the oldest first; a private value stays with its session."""
+        """The former values of an archived memory, oldest first. Private values are visible to their own session
+        only."""
         memories = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
         return self.caller.visible_former(memory, (former for each in memories for former in each.history))
 
     def restore(self, ids: tuple[str, ...]) -> list[Memory]:
-        """Make archived memories live again and give those that are. One whose key was saved anew in its session
-        stays in the archive: the newer value is not overwritten."""
+        """Restore archived memories, and return those that were restored.
+
+        One whose key was saved again in its session stays archived: the newer value is not overwritten."""
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()
@@ -58,9 +60,10 @@ class Archive(CorePart):
     def compress(
         self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
     ) -> CompressionResult:
-        """Archive what was last changed before a time, the oldest first, until what stays live fits the target.
+        """Archive memories that were last changed before a time, oldest first, until the live ones fit the target
+        size.
 
-        Memories without a key stay: nothing could ask for them by name afterwards."""
+        Memories without a key stay: they could not be retrieved by name afterwards."""
         store = self.engine.store
         scope = self.own(Filter(kinds=(Kind.MEMORY,), threads=() if session is None else (session,)))
         with store.transaction():

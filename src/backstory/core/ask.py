@@ -1,8 +1,11 @@
-"""The one door to finding: question → filter → order → page. Every tool, command, page, prompt and benchmark goes through it.
+"""The single entry point to search: query → filter → order → page. Every tool, command, page, prompt and benchmark
+uses it.
 
-A question is read as people ask it: words of time, project and assistant become filters, and where these leave next to nothing
-the search goes on without them and says so. Neither the conversation that the caller is in nor what it may not see is found.
-What is shown of a hit is in `core/previews.py` and `core/lookup.py`; docs/search.md describes filters and orders."""
+Natural-language queries are supported: words for time, project and assistant become filters, and if these leave
+almost nothing, the search continues without them and reports it. The caller's own conversation and records it may
+not see are never returned. `core/previews.py` and `core/lookup.py` present hits; docs/search.md describes filters
+and orders.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,11 @@ LEAST_CERTAINTY = 0.02  # what is less sure is not looked for in the whole store
 LARGEST_POOL = 64
 LARGEST_POOL_OF_A_PAGE = 4
 FIRST_HITS = 20
-"""So many hits come in one order for every caller: whoever shows fewer searches as much as whoever shows these, and a later decision
-among them takes the place of the one that it supersedes."""
+"""The number of hits that have one order for every caller.
+
+Callers that show fewer search as deep as callers that show all of these, and a later decision among them takes the
+place of the one it supersedes.
+"""
 MAX_RANKED_MEMORIES = (
     240  # memories scored for words that all must occur; more match only where these say little
 )
@@ -62,7 +68,7 @@ _STATED: Mapping[str | None, StatementKind] = {
 
 
 class ResultOrder(StrEnum):
-    """docs/search.md says what each means."""
+    """The orders of results; docs/search.md describes them."""
 
     RELEVANCE = "relevance"
     NEWEST = "newest"
@@ -77,8 +83,8 @@ class Inquiry(NamedTuple):
     project: str | None = None
     """By name or path, EVERY_PROJECT for all alike; None for all, the caller's own first."""
     with_related: bool | None = None
-    """None: `project` must be one that is known. Otherwise every project of that name counts, and those related to it if True; of an
-    unknown one nothing is found, and a notice says so."""
+    """None: `project` must be known. Otherwise every project of that name counts, and related ones if True; an
+    unknown project yields no hits and a notice."""
     kind: str | None = None
     """One of KINDS."""
     file: str | None = None
@@ -86,7 +92,7 @@ class Inquiry(NamedTuple):
     until: datetime | None = None
     assistant: str | None = None
     where: Filter = EVERYTHING
-    """Further filters, such as several projects."""
+    """Additional filters, for example several projects."""
     least: float = 0.0
     """Hits of a lower certainty are `missed`."""
     order: ResultOrder = ResultOrder.RELEVANCE
@@ -95,7 +101,7 @@ class Inquiry(NamedTuple):
     shows_nearest_memories: bool = False
     """For a caller that shows memories even where none has to do with the query: then the nearest, else the newest."""
     reads_histories: bool = True
-    """Read what assistants wrote since the last time, first. Hooks have no time for it."""
+    """First read histories that changed since the last sync. Hooks have no time for it."""
 
 
 class Ranking(NamedTuple):
@@ -106,9 +112,9 @@ class Ranking(NamedTuple):
     strategy: Strategy
     notices: tuple[str, ...] = ()
     words: Sequence[str] = ()
-    """What was looked for, to show the passages that hold it."""
+    """The words of the query, for highlighting passages."""
     vector: Vector | None = None
-    """Of the query."""
+    """The vector of the query."""
     later: Mapping[int, int] = MappingProxyType({})
     """By entry, the entry of the decision that supersedes it; both are among the hits."""
 
@@ -123,7 +129,8 @@ class FoundMemory(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How far a search goes: until `keeps` leaves enough hits, or the rest is less sure than asked for."""
+    """The depth of a search: it stops when `keeps` leaves enough hits, or when the rest is below the requested
+    certainty."""
 
     least: float
     enough: int | None
@@ -156,7 +163,8 @@ class Ask(CorePart):
         return ranking._replace(notices=(*unread, *ranking.notices))
 
     def prepare(self) -> None:
-        """Make what a first search would wait for: the index in memory, and the model where there is something to find."""
+        """Prepare what a first search would wait for: the index in memory, and the model if there is anything to
+        search."""
         if self.engine.store.entries.size_hint():
             self.engine.load_soon()
         # any search imports numpy, compiles patterns and reads the index
@@ -195,8 +203,9 @@ class Ask(CorePart):
         limit: int | None = None,
         offset: int = 0,
     ) -> MemoryPage:
-        """Memories that hold all words of a query with its operators (`domain/query.py`); by relevance unless they are
-        to be sorted, and then by words alone."""
+        """Memories that contain all words of a query with operators (`domain/query.py`), by relevance.
+
+        With `sorting`, they are matched by words alone and sorted."""
         check_query(query)
         parsed = parse_query(query)
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
@@ -213,7 +222,7 @@ class Ask(CorePart):
         return MemoryPage(self._retrieval.page(entries, limit, offset), len(numbers))
 
     def conversation_notice(self, query: str, memories: Sequence[FoundMemory] = ()) -> tuple[str, ...]:
-        """Says to whoever looked for memories, when none of these is sure, that conversations hold it."""
+        """A notice that conversations contain matches, for callers that searched memories and got no certain one."""
         if any(each.certainty >= SURE for each in memories) or self.engine.store.conversations.is_empty():
             return ()
         sure = self.find(Inquiry(query, where=Filter(kinds=(Kind.MESSAGE,)), least=SURE)).hits
@@ -239,7 +248,8 @@ class Ask(CorePart):
         return self._of_kind(nearest, inquiry.kind)
 
     def _read_histories(self, inquiry: Inquiry) -> tuple[str, ...]:
-        """Before conversations are searched: what was said elsewhere just now is found too. Says what could not be read."""
+        """Sync before conversations are searched, so that recent messages are found. Returns notices about
+        unreadable files."""
         if not inquiry.reads_histories or inquiry.where.kinds == (Kind.MEMORY,):
             return ()
         unread = self.engine.sync_first(self.call)
@@ -280,7 +290,8 @@ class Ask(CorePart):
         return projects if {*projects} & {*known} else ()
 
     def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
-        """What a filter cannot say: a fact has no other kind's category, and a decision may be one that a message states."""
+        """Filter hits by kind where a Filter cannot: a fact has no other kind's category, and a message may state a
+        decision."""
         if kind != MemoryKind.FACT and kind not in _STATED:
             return list(hits)
         entries = self.load(hit.entry for hit in hits)
@@ -292,7 +303,8 @@ class Ask(CorePart):
         return [hit for hit in hits if hit.entry in chosen]
 
     def _about(self, file: str, inquiry: Inquiry, where: Filter) -> Found:
-        """Those of the hits that touched or name the file; where none does, what did without answering the question."""
+        """The hits that touched or mention the file; if there are none, other records that did, regardless of the
+        query."""
         if not path_parts(file):
             raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
         about = self._of_kind(self._not_running(file_hits(self.engine.store, file, where)), inquiry.kind)
@@ -311,7 +323,8 @@ class Ask(CorePart):
     def _answering(
         self, inquiry: Inquiry, where: Filter, keeps: Callable[[Sequence[Hit]], list[Hit]]
     ) -> Found:
-        """All that may answer a question as people ask it, best first, of what `where` and `keeps` let through."""
+        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let
+        through."""
         query = inquiry.query
         check_query(query)
         limit = inquiry.limit
@@ -349,7 +362,8 @@ class Ask(CorePart):
         yield Question(query, where)
 
     def _search(self, query: str, where: Filter, plan: _Plan) -> Found:
-        """Enough candidates that none which is left out can be as sure as asked, or more sure than what is enough."""
+        """Search enough candidates that no omitted one can be as certain as requested, or more certain than a
+        sufficient hit."""
         pool = 1
         while True:
             matches = self.engine.search.find(query, where, pool=pool)
@@ -395,7 +409,8 @@ class Ask(CorePart):
         return ranking._replace(hits=[*latest_first(first, later), *rest], later=later)
 
     def _decisions_first(self, hits: list[Hit]) -> list[Hit]:
-        """Where no hit is sure, decisions and preferences of the caller's project come first: they hold until others are made."""
+        """Move decisions and preferences of the caller's project to the front if no hit is certain: they apply until
+        replaced."""
         own = [hit for hit in hits if hit.project == self.caller.project and hit.conversation is None]
         if not own or any(hit.certainty >= SURE for hit in hits):
             return hits

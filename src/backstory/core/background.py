@@ -133,8 +133,8 @@ class Background:
         self._read_turns()  # a client that ends with its answer would otherwise leave the turn to the next one
 
     def read_turn(self, transcript: str) -> None:
-        """Read the transcript of a turn that has just ended, and render the brief of its project: the next session may begin
-        at once."""
+        """Read the transcript of a turn that has just ended, and render the brief of its project for the next
+        session."""
         if SYNC in self._workers and transcript:
             self._ended_turns.add(transcript)
             self._turns.wake()
@@ -184,7 +184,7 @@ class Background:
             Briefs(self._engine).refresh_projects(sorted(changed | {project}))
 
     def run_now(self, call: Call) -> dict[str, SyncReport] | None:
-        """Sync before going on; None when somebody else was at it for too long. Raises what stops a sync."""
+        """Sync before continuing; None if another process was syncing for too long. Raises exceptions of the sync."""
         self._is_urgent = True
         try:
             return self._run(call, PATIENCE_S)
@@ -192,14 +192,15 @@ class Background:
             self._is_urgent = False
 
     def is_first(self) -> bool:
-        """Whether there are histories to read and nobody has yet: not this process, and none before it into this store."""
+        """True if there are histories that neither this process nor an earlier one has read into this store."""
         if self._is_first is None:
             self._is_first = SYNC in self._workers and not self._engine.store.sync.count_sources()
         return self._is_first
 
     def run_first(self, call: Call) -> dict[str, SyncReport] | None:
-        """Sync before going on, for a while and once: whoever asks meanwhile waits for it. None when that was too short;
-        the rest is for the background."""
+        """Run the first sync for a limited time; concurrent callers wait for it.
+
+        None if the time was too short; the background continues."""
         deadline = time.monotonic() + FIRST_S
         with self._reading_first:
             if self._is_first:
@@ -216,8 +217,9 @@ class Background:
             return self._first
 
     def run_recent(self, call: Call) -> None:
-        """After a pause, read what changed before going on, for a moment; the rest is for the background. Raises Cancelled
-        only when the caller cancels."""
+        """After a pause, read changed files for a moment before continuing; the background does the rest.
+
+        Raises Cancelled only if the caller cancels."""
         now = time.monotonic()
         if SYNC not in self._workers or (self._synced_at is not None and now - self._synced_at < PAUSE_S):
             return
@@ -243,11 +245,12 @@ class Background:
         return self._engine.settings.sync_interval_s
 
     def _read_teams(self) -> None:
-        """What teams share in repositories whose shared branch moved since the last look."""
+        """Import shared notes of repositories whose shared branch moved since the last check."""
         refresh_trusted(self._engine, self._team_commits)
 
     def _overwrite(self) -> float:
-        """What was forgotten, here or by a process that was killed; what cannot be brought back any more is forgotten first."""
+        """Overwrite the bytes of records forgotten here or by a killed process, after erasing those past their grace
+        period."""
         erase_expired(self._engine)
         self._engine.store.residue.overwrite()
         return CHECK_RESIDUE_S
@@ -309,14 +312,14 @@ class Background:
         return list(load_readers(chosen).values()) if chosen or not names else []
 
     def _feed(self) -> None:
-        """Tell other programs' memory files what holds, where the user agreed and something changed since."""
+        """Update other programs' memory files, with the user's consent and if the store changed."""
         version = self._engine.store.version()
         if version is None or version != self._fed_version:
             Feeding(self._engine, self._places()).refresh()
             self._fed_version = self._engine.store.version()
 
     def _is_our_turn(self, call: Call) -> bool:
-        """Whether no other thread of this process syncs: what hangs in one must not hang all that ask."""
+        """Wait until no other thread of this process syncs. A thread that hangs must not block all callers."""
         deadline = time.monotonic() + LONGEST_WAIT_S
         while not self._running.acquire(timeout=ASK_AGAIN_S):
             call.raise_if_cancelled()

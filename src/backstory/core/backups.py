@@ -1,7 +1,7 @@
-"""Backups of the store that nobody has to think of: one a day, and one before what is old goes to the archive.
+"""Automatic backups of the store: one per day, and one before old records are archived.
 
-Only a store that is a file has them; a database in PostgreSQL has its own tools. Forgetting makes none, since what is
-forgotten would be in it: it rewrites or removes those that are there.
+Only a store that is a file has them; PostgreSQL has its own tools. Forgetting makes none, because it would contain
+the forgotten records: it rewrites or removes existing ones.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Backups:
         self._settings = engine.settings
 
     def find(self) -> list[Backup]:
-        """Automatic ones and those that a person put beside them, the oldest first."""
+        """Automatic backups and those that a person added to the folder, oldest first."""
         return self._files.find() if self._files is not None else []
 
     def make_daily(self) -> None:
-        """When the store is a day old, and so is the last automatic backup. One process does it."""
+        """Make a backup if the store and its last automatic backup are at least a day old. One process does it."""
         if not self._engine.makes_backups or not self._is_due():
             return
         holder = self._engine.new_id()
@@ -63,7 +63,7 @@ class Backups:
         return most is not None and self._store.census().bytes > most
 
     def rewrite(self, backup: Backup, change: Callable[[Store], object]) -> None:
-        """Change what a backup holds; if that fails, it is as it was."""
+        """Change the contents of a backup. If that fails, the backup stays untouched."""
         if self._files is None or not backup.is_store:
             raise InvalidInput(f"{backup.path} cannot be changed, only removed.")
         self._files.change(backup.path, change)

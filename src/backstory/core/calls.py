@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 Progress = Callable[[float, float | None, str], None]
-"""done, total if known, what is being done"""
+"""Arguments: the amount done, the total if known, a description."""
 
 
 class Cancelled(Exception):
-    """The client withdrew the request. Raised between steps, so nothing is left half done."""
+    """The client withdrew the request. Raised between steps, so no step is left half done."""
 
 
 class Unanswered(Exception):
@@ -21,7 +21,7 @@ class Unanswered(Exception):
         self.question = question
 
 
-def _silent(done: float, total: float | None, message: str) -> None:
+def _silent(amount: float, total: float | None, message: str) -> None:
     pass
 
 
@@ -39,8 +39,9 @@ class Call(NamedTuple):
     protocol: str = ""
     """The version of MCP that it came by; empty for a call that came another way."""
     confirm: Callable[[str], bool | None] = _unasked
-    """Asks the user whether to go on; None where the client cannot ask. It may raise Unanswered, so a tool asks before it
-    changes anything."""
+    """Ask the user whether to continue; None if the client cannot ask.
+
+    It may raise Unanswered, so a tool asks before it changes anything."""
 
     tool_names: Callable[[], list[str]] = list
     """The names of the tools that the client can list; none for a call that came another way."""

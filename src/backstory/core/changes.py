@@ -1,4 +1,5 @@
-"""Why a change was made: for each hunk of a range of commits the session and the prompt behind it, and what was decided on the way."""
+"""Reasons for a change: for each hunk of a range of commits, its session, its prompt, and the decisions made on the
+way."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MAX_FILES = 300
 """A change of more files is a move or a generated one: the others are listed as unexplained."""
 NEAR_MESSAGES = 6
-"""On either side of a message that wrote a hunk: what is decided there is decided about it."""
+"""Messages on either side of one that wrote a hunk: decisions there are about it."""
 MAX_STATEMENTS = 12
 
 
@@ -31,7 +32,7 @@ class ExplainedHunk(NamedTuple):
     origin: LineOrigin | None
     """Where an assistant wrote most of it; None where no session explains it."""
     prompt: str
-    """What the user asked for, without secrets; may be empty."""
+    """The user's request, redacted; may be ""."""
     lines: int
     """How many of its lines are from that session."""
 
@@ -50,7 +51,8 @@ class ExplainedChange(NamedTuple):
 
 
 def explain(core: Core, text: str, places: Places) -> ExplainedChange:
-    """Of a range of commits as git takes it; an empty one means what the present branch adds. Raises InvalidInput, GitFailed."""
+    """Explain a range of commits in git syntax; "" means the commits of the current branch. Raises InvalidInput,
+    GitFailed."""
     tree = work_tree(Path(core.caller.checkout()))
     commits = commit_range(tree, text)
     by_path: dict[str, list[Hunk]] = {}

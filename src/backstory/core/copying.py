@@ -1,4 +1,4 @@
-"""Move a whole store into another, whatever keeps either: resumable, and compared row by row at the end."""
+"""Copy a whole store into another of either backend: resumable, and compared row by row at the end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..store.database import Row
 from ..store.tables import COPIED_TABLES
 
 Tick = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much is done."""
+"""Receives a description of the step, the amount done and the total."""
 
 
 FIRST = next(iter(COPIED_TABLES))
@@ -22,7 +22,7 @@ FIRST = next(iter(COPIED_TABLES))
 class TableDigest(NamedTuple):
     rows: int
     hash: str
-    """Of all rows in whatever order."""
+    """A hash of all rows, independent of their order."""
 
 
 class TableComparison(NamedTuple):
@@ -36,8 +36,10 @@ class TableComparison(NamedTuple):
 
 
 def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[TableComparison]:
-    """Fill the target, which is empty or was being filled from the same source, and compare it with the source. One that
-    was filled from it is only compared. The source is only read. `name` tells sources apart."""
+    """Fill the target and compare it with the source, which is only read.
+
+    The target must be empty or partly filled from the same source. A complete one is only compared. `name`
+    identifies the source."""
     if not (source.copying.is_known() and target.copying.is_known()):
         raise Incompatible(
             "One of the two stores was written by another version of Backstory.",
@@ -88,7 +90,7 @@ def _begin(target: Store, name: str) -> CopyProgress:
 
 def _copy(source: Store, target: Store, start: CopyProgress, tick: Tick) -> None:
     total = sum(map(source.copying.count, COPIED_TABLES))
-    done = sum(map(target.copying.count, COPIED_TABLES))
+    row_count = sum(map(target.copying.count, COPIED_TABLES))
     tables = list(COPIED_TABLES)
     for table in tables[tables.index(start.table) :]:
         after = start.after if table == start.table else ()
@@ -96,8 +98,8 @@ def _copy(source: Store, target: Store, start: CopyProgress, tick: Tick) -> None
             with target.transaction():
                 target.copying.insert(table, rows)
                 target.copying.put_progress(CopyProgress(start.source, table, _key(table, rows[-1])))
-            done += len(rows)
-            tick(f"Moving {table}", done, total)
+            row_count += len(rows)
+            tick(f"Moving {table}", row_count, total)
 
 
 def _compare(table: str, source: Store, target: Store, tick: Tick) -> TableComparison:

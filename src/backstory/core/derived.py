@@ -1,7 +1,7 @@
-"""Records that are derived from memories and may quote them, such as the handoffs of a session.
+"""Records that are derived from memories and may quote them, for example the handoffs of a session.
 
-Each kind declares itself as a `Derivation`. Forgetting a memory asks every declared kind to drop its quotations, so that
-nothing here needs to know which kinds there are.
+Each kind declares itself as a `Derivation`. Forgetting a memory asks every declared kind to drop its quotations, so
+this module does not need to know the kinds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class DerivedChange(NamedTuple):
 class Derivation(Protocol):
     @property
     def name(self) -> str:
-        """What a receipt counts these records as."""
+        """The name of these records in a receipt."""
         ...
 
     def forget(self, store: Store, memories: ForgottenMemories) -> DerivedChange:

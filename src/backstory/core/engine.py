@@ -1,15 +1,15 @@
-"""What all callers share, and what belongs to one of them.
+"""The state that all callers share (Engine), and the state of one caller (Caller).
 
-Locks are taken in this order, and a later one is never held while an earlier one is waited for:
+Locks are taken in this order; never wait for an earlier one while holding a later one:
 
 1. `Caller.session_lock`, by `Sessions.locked`: one call at a time starts or ends a connection's session;
 2. the store's transaction, which is the write lock of the whole database, for every process;
-3. locks of one object (the parts of an `Engine`, caches of a store): held for some lines that wait for nobody.
+3. locks of one object (the parts of an `Engine`, caches of a store): held for a few lines that never wait.
 
-`Sessions.locked` refuses to be entered inside a transaction, so a wrong order fails in every test that gets there,
-and not only in the rare second in which two calls meet.
+`Sessions.locked` refuses to be entered inside a transaction, so a wrong order fails in every test that reaches it,
+and not only in the rare moment in which two calls collide.
 
-Parts are imported when they are made: none is needed before the first answer.
+Parts are imported when they are created: none is needed before the first answer.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def new_id() -> str:
 
 
 class Chores(Protocol):
-    """What is done behind the answers: other assistants' histories are read, old things archived; see background.py."""
+    """Background work: reading other assistants' histories, archiving old records; see background.py."""
 
     def wake(self) -> None: ...
 
@@ -127,12 +127,12 @@ class Engine:
         return None if make is None else self._once("background", lambda: make(self))
 
     def sync_soon(self) -> None:
-        """After an answer: what was said elsewhere meanwhile will be found by the next call."""
+        """Schedule a sync after an answer, so that the next call finds recent messages of other assistants."""
         if self.background is not None:
             self.background.wake()
 
     def read_turn(self, transcript: str) -> None:
-        """A turn of another session has ended, and stands in its transcript by now."""
+        """Schedule reading the transcript of another session whose turn has ended."""
         if self.background is not None:
             self.background.read_turn(transcript)
 
@@ -143,19 +143,18 @@ class Engine:
             self.background.read_recent(readers, project, wait_s)
 
     def sync_now(self, call: Call) -> tuple[str, ...]:
-        """Before an answer that must know everything; why it may not, for whoever reads it. Raises Cancelled."""
+        """Sync before an answer that needs all data. Returns notices about missing data. Raises Cancelled."""
         return () if self.background is None else self._sync(self.background.run_now, call)
 
     def sync_first(self, call: Call) -> tuple[str, ...]:
-        """Before an answer from conversations: where nobody has read any yet, that is done now, for a while. Raises Cancelled."""
+        """Sync before an answer from conversations, for a limited time, if none were ever read. Raises Cancelled."""
         background = self.background
         if background is None or not background.is_first():
             return ()
         return self._sync(background.run_first, call)
 
     def sync_recent(self, call: Call) -> None:
-        """Before an answer of a server that must know what another assistant has just said: after a pause, files that
-        changed are read, for a moment. Raises Cancelled."""
+        """Briefly read changed files before an answer of a server, after a pause. Raises Cancelled."""
         if self.background is None or not self.is_serving:
             return
         try:
@@ -189,7 +188,7 @@ class Engine:
 
     @property
     def is_serving(self) -> bool:
-        """Whether a caller waits for an answer; what runs in the background lets it go first."""
+        """True while a caller waits for an answer; background work yields to it."""
         return bool(self._served)
 
     @contextmanager
@@ -210,7 +209,7 @@ class Engine:
             )
 
     def make_room(self) -> None:
-        """After an archiving: what the text index still keeps of it does not count against the configured limit."""
+        """After archiving, free the space of the text index, which counts against the configured limit."""
         if self.settings.max_store_mb is not None:
             with self.store.transaction():
                 self.store.text.compact()
@@ -225,8 +224,8 @@ class Engine:
         with self._making:
             if name not in self._made:
                 self._made[name] = make()
-            made: T = self._made[name]
-            return made
+            part: T = self._made[name]
+            return part
 
     def _make_backlog(self) -> Backlog | None:
         if self._embedder is None:
@@ -258,24 +257,24 @@ class Caller:
         space: SpaceAccess | None = None,
     ) -> None:
         self.id = id or new_id()
-        """Tells callers apart; nothing that is kept may depend on it for longer than the connection."""
+        """An id of the caller; nothing stored may depend on it for longer than the connection."""
         self.project = project
         self.directory = directory or project
         """Where it works: a checkout of the project."""
         self.session = session
         self.is_local = is_local
-        """Whether it works on this machine: only then do its paths mean files here."""
+        """True if the caller is on this machine: only then do its paths denote files here."""
         self.scope = scope
         self.assistant = assistant
-        """What the program calls itself that calls; empty where that is not known."""
+        """The name of the calling program, or "" if unknown."""
         self.conversation = conversation
-        """What the assistant calls the conversation that the calls come from; empty where it does not say."""
+        """The assistant's id of the conversation that calls, or "" if unknown."""
         self.author = author
-        """Who is named as the author of what the caller saves; None on the user's own machine."""
+        """The author of memories that the caller saves; None on the user's own machine."""
         self.space = space
-        """What the caller may do in the shared space that it calls; None outside of one."""
+        """The caller's rights in the shared space that it calls; None outside of one."""
         self.session_lock = threading.RLock()
-        """For `Sessions.locked`: two first calls at once must not make two sessions."""
+        """For `Sessions.locked`: two concurrent first calls must not create two sessions."""
 
     def check_scope(self, needed: Scope) -> None:
         if self.scope >= needed:
@@ -293,11 +292,11 @@ class Caller:
 
     @property
     def proposes(self) -> bool:
-        """Whether what the caller saves waits for a maintainer."""
+        """True if memories that the caller saves wait for a maintainer."""
         return self.space is not None and self.space.proposes
 
     def check_review(self) -> None:
-        """Before a change that no proposal can stand for. Raises NotAllowed for a writer where changes are reviewed."""
+        """Raise NotAllowed for a writer where changes are reviewed. For changes that cannot be proposed."""
         if self.proposes:
             raise NotAllowed(
                 "Changes to this space are reviewed; nothing was done.",
@@ -310,20 +309,20 @@ class Caller:
             raise NotAllowed(f"{field} would be a file of the server's machine.", hint=hint, field=field)
 
     def checkout(self) -> str:
-        """The directory it works in, for those who look into it. Raises NotAllowed as `check_local` does."""
+        """The directory of the caller's checkout. Raises NotAllowed like `check_local`."""
         self.check_local("The project", hint="Ask this of a server on your own machine: backstory serve.")
         return self.directory
 
     def visible(self, where: Filter) -> Filter:
-        """The one rule of privacy: what is public, and what is private to the caller's own session; what came with
-        a repository only in that project."""
+        """Apply the rule of privacy: public records, those private to the caller's own session, and records that
+        came with a repository only in that project."""
         return where._replace(public_or_in=self.session or "", repository_of=self.project)
 
     def visible_conversations(self, which: ConversationFilter) -> ConversationFilter:
-        """The same rule for conversations, none of which is private."""
+        """Apply the rule of privacy to conversations, none of which is private."""
         return which._replace(repository_of=self.project)
 
     def visible_former(self, memory: Memory, history: Iterable[Former]) -> list[Former]:
-        """The same rule for what a memory said before: a value that was private stays with its session."""
+        """Apply the rule of privacy to former values: a private value is visible to its own session only."""
         is_own = memory.session is not None and memory.session == self.session
         return [former for former in history if is_own or not former.private]

@@ -1,7 +1,8 @@
-"""Projects and paths that the user keeps out: the setting `exclude`, and `.backstoryignore` in a project.
+"""Excluded projects and paths: the setting `exclude`, and `.backstoryignore` in a project.
 
-Asked before a foreign file is opened wherever its path or the project that it is filed under is enough, and otherwise before
-anything of it is stored."""
+Checked before a foreign file is opened if its path or project is enough to decide, and otherwise before anything of
+it is stored.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ _IGNORES_CASE = sys.platform in ("darwin", "win32")
 
 
 class Exclusion:
-    """Good for one sync: ignore files are read once. `patterns` are paths and globs; whatever is below a match is excluded too."""
+    """The exclusion rules for one sync: ignore files are read once. `patterns` are paths and globs, and include
+    subdirectories."""
 
     def __init__(self, patterns: Sequence[str], home: str | None = None) -> None:
         self.patterns = tuple(patterns)
@@ -44,7 +46,7 @@ class Exclusion:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes with the rules, so that what was read by other rules is read again."""
+        """A fingerprint of the rules. When it changes, files are read again."""
         return fingerprint(*self.patterns)
 
     @cached_property
@@ -56,14 +58,14 @@ class Exclusion:
         }
 
     def excludes_source(self, path: Path, directory: str = "") -> bool:
-        """Whether a foreign file is not to be opened: by its path, by the project that it is filed under, or by a folder that
-        is named after an excluded directory."""
+        """True if a foreign file must not be opened: by its path, its project, or a folder named after an excluded
+        directory."""
         if self._expressions and (self._matches(str(path)) or not self._slugs.isdisjoint(path.parts)):
             return True
         return self.excludes_project(directory)
 
     def excludes_project(self, directory: str) -> bool:
-        """Whether everything that was done in a directory stays out."""
+        """True if everything done in a directory is excluded."""
         if not directory:
             return False
         if directory not in self._by_directory:
@@ -71,7 +73,7 @@ class Exclusion:
         return self._by_directory[directory]
 
     def excludes_file(self, path: str, directory: str) -> bool:
-        """Whether a file that was touched in a project is not to be named."""
+        """True if a file that was touched in a project must not be mentioned."""
         root, rules = self._ignored_in(directory)
         if rules is None and not self._expressions:
             return False

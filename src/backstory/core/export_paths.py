@@ -1,6 +1,7 @@
-"""Where exports lie: below the export directory, or where the user said. No path leads out of its place.
+"""Paths of exports: below the export directory, or where the user chose. No path leads outside.
 
-`..` is refused, and so is a symbolic link out of the export directory, or out of the directory of an absolute path."""
+`..` is refused, and so is a symbolic link out of the export directory, or out of the directory of an absolute path.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +29,16 @@ LARGEST_MB = 200
 class ExportPlace(NamedTuple):
     path: Path
     shown: str
-    """What the caller may know of the path."""
+    """The form of the path that may be shown to the caller."""
 
 
-def locate(exports: Path, given: str, field: str) -> Path:
-    """The real path that is meant."""
-    if not given.strip() or "\0" in given:
+def locate(exports: Path, text: str, field: str) -> Path:
+    """Resolve a path given by the caller."""
+    if not text.strip() or "\0" in text:
         raise InvalidInput(f"{field} is not a path.", field=field)
-    if ".." in given.replace("\\", "/").split("/"):
+    if ".." in text.replace("\\", "/").split("/"):
         raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
-    path = exports / (Path(given).expanduser() if given.startswith("~/") else given)
+    path = exports / (Path(text).expanduser() if text.startswith("~/") else text)
     is_export = path.is_relative_to(exports)
     base = exports if is_export else path.parent
     try:
@@ -47,10 +48,10 @@ def locate(exports: Path, given: str, field: str) -> Path:
     except (OSError, RuntimeError):
         is_ring = True
     if is_ring:
-        raise NotAllowed(f"{given} cannot be followed.", field=field)
+        raise NotAllowed(f"{text} cannot be followed.", field=field)
     if not is_inside:
         raise NotAllowed(
-            f"{given} is a symbolic link out of {'the export directory' if is_export else base}.",
+            f"{text} is a symbolic link out of {'the export directory' if is_export else base}.",
             hint="Name the place itself.",
             field=field,
         )
@@ -58,8 +59,7 @@ def locate(exports: Path, given: str, field: str) -> Path:
 
 
 def write(place: ExportPlace, text: Iterable[str], exports: Path, openings: Iterable[str]) -> int:
-    """Write a file whole or not at all, and say how large it is. It replaces only a file that begins with one
-    of the openings."""
+    """Write a file atomically and return its size. It replaces only files that begin with one of the openings."""
     target = place.path
     try:
         if target == exports.resolve():
@@ -109,7 +109,7 @@ def _check_target(place: ExportPlace, openings: Iterable[str]) -> None:
 
 
 def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path:
-    """Write a new file whole or not at all, and say where. What is there is left alone: a taken name gets a number."""
+    """Write a new file atomically and return its path. Existing files are not replaced: a name in use gets a number."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with drafted(folder / f"{stem}{suffix}", text) as draft:

@@ -1,4 +1,4 @@
-"""Whether the files that a memory is about are still as they were when it was saved."""
+"""Detection of changes in the files that a memory is about."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _mark(root: Path, path: str, commit: str) -> FileMark:
 
 
 def freshness(memory: Memory, directory: Path) -> str:
-    """`fresh`, or what became of the files since; empty where a memory names none that can be looked at."""
+    """`fresh`, or the changes of the files since; "" if the memory names no readable files."""
     marks = [mark for mark in marks_of(memory.metadata) if mark.sha256]
     if not marks or not directory.is_dir():
         return ""
@@ -69,7 +69,7 @@ def _change(mark: FileMark, directory: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    """Raises OSError for what is no file that can be read."""
+    """The digest of a file. Raises OSError if it is not a readable file."""
     if not path.is_file() or path.stat().st_size > LARGEST_BYTES:
         raise OSError(f"{path} is no file, or too large")
     return hashlib.sha256(path.read_bytes()).hexdigest()

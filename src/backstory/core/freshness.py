@@ -8,7 +8,7 @@ _OLD = 0.1
 
 
 def freshness(at_ms: float, now_ms: float) -> float:
-    """From 0.1 to 1; what lies ahead is new."""
+    """A weight from 0.1 to 1 by age; times in the future count as new."""
     age = (now_ms - at_ms) / DAY_MS
     for days, worth in _STEPS:
         if age <= days:

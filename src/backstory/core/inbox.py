@@ -1,7 +1,8 @@
-"""Proposals that a person may accept as a memory or as a line of a rules file: corrections that the user repeated.
+"""Proposals for memories or lines of a rules file: corrections that the user repeated.
 
-Nothing is proposed that was said in one session only, or in words that are not the user's own. What was accepted or dismissed is
-not proposed again, also when it is said once more."""
+A correction is proposed only if it occurs in several sessions and in the user's own words. Accepted and dismissed
+proposals are not proposed again, even if the user repeats them.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +35,15 @@ RULE_FILES = ("AGENTS.md", "CLAUDE.md")
 MIN_RULE_WORDS = 3
 """Content words: a shorter remark ("only when useful") needs the message it answered."""
 MAX_RULE_CHARS = 200
-"""What is longer is a request with its story, and no line of a rules file."""
+"""Longer texts are requests with context, not lines of a rules file."""
 _REPORT = lazy_pattern(r"(?<!\bis )(?<!\bare )(?<!\bbe )\b(?:never|always) \w+ed\b", re.IGNORECASE)
-"""What something did or did not do, as in an error: a rule has the verb's base form, or a passive."""
+"""Reports of behaviour, as in an error message: a rule has the verb's base form, or a passive."""
 MAX_COMMAND_CHARS = 120
 _MARK = "inbox"
 
 
 class ProposalEvidence(NamedTuple):
-    """One message in which the user said it."""
+    """One message with the correction."""
 
     conversation: str
     message: str
@@ -53,7 +54,7 @@ class ProposalEvidence(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By which it is remembered that the proposal was answered. Holds no words."""
+        """The key under which the answer to the proposal is recorded. Contains none of its text."""
         parts = (_MARK, self.conversation, self.message, self.text)
         return sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
 
@@ -80,7 +81,7 @@ class Inbox(CorePart):
         self._failures = failures
 
     def of(self, project: str) -> list[Proposal]:
-        """What may be proposed in a project and was not answered yet; what was said or done last comes first."""
+        """Unanswered proposals of a project, the most recently stated first."""
         answered = self.engine.store.sayings.dismissed()
         proposals = [
             each
@@ -140,7 +141,7 @@ class Inbox(CorePart):
         return path
 
     def dismiss(self, proposal: Proposal) -> None:
-        """Do not propose it again, whatever is said later."""
+        """Never propose it again."""
         for evidence in proposal.evidence:
             self.engine.store.sayings.dismiss(evidence.key, self.engine.now())
 
@@ -166,7 +167,7 @@ def _is_own(statement: Statement) -> bool:
 
 
 def _stands_alone(text: str) -> bool:
-    """Whether a text can be followed by somebody who did not hear the rest."""
+    """True if a text can be understood without its context."""
     is_rule = len(text) <= MAX_RULE_CHARS and not _REPORT.search(text)
     return is_rule and len(StatedText.of(text).words) >= MIN_RULE_WORDS
 

@@ -1,4 +1,4 @@
-"""What `recall` and the library show of hits: one passage of each, its kind, and what came after it."""
+"""Presentation of hits by `recall` and the library: one passage of each, its kind, and its successors."""
 
 from __future__ import annotations
 
@@ -25,21 +25,24 @@ if TYPE_CHECKING:
 
 PASSAGE = 240  # characters
 FURTHER_PASSAGES, FURTHER_READ = 2, 8
-"""Passages of the first conversation from its next best messages, and messages that are read for them: with three messages
-the answer is shown for 103 of 172 questions, with one for 73 (bench/RESULTS.md). A second and third conversation are seldom right, so one passage of each is enough."""
+"""Additional passages of the first conversation, and the number of its next best messages to read for them.
+
+With three messages the answer is shown for 103 of 172 questions, with one for 73 (bench/RESULTS.md). Further
+conversations are seldom right, so one passage of each is enough.
+"""
 
 
 class FurtherPassage(NamedTuple):
     number: int
-    """Of the message in its conversation, from 1."""
+    """The number of the message in its conversation, from 1."""
     text: str
 
 
 class LookupHit(NamedTuple):
     id: str
-    """Of the memory, or of the conversation."""
+    """The id of the memory or the conversation."""
     name: str
-    """What it can be opened by, shorter: of a conversation with the number of the message."""
+    """The short name to open it by; for a conversation, with the number of the message."""
     at: datetime
     project: str
     source: str
@@ -51,7 +54,7 @@ class LookupHit(NamedTuple):
     places: int = 1
     """Messages of the conversation that match."""
     freshness: str = ""
-    """What became of the files that a memory is about."""
+    """The state of the files that a memory is about."""
     later: str = ""
     """The name of a decision that came after this one, on the same matter."""
     provenance: Provenance = Provenance.OWN
@@ -59,15 +62,15 @@ class LookupHit(NamedTuple):
     further: tuple[FurtherPassage, ...] = ()
     """Passages of other messages of the same conversation, the best first; only of the first conversation."""
     confirmations: int = 0
-    """How often a statement was said again later, in other conversations."""
+    """The number of later conversations that repeat a statement."""
     author: str = ""
-    """Of a memory that the team shares and somebody else wrote."""
+    """The author of a memory that the team shares, if it is another person."""
 
 
 class LookupAnswer(NamedTuple):
     hits: Sequence[LookupHit]
     is_sure: bool
-    """Whether at least the first is more likely right than wrong; else these are the nearest."""
+    """True if the first hit is more likely right than wrong; otherwise these are only the nearest."""
     more: int
     notices: Sequence[str] = ()
 
@@ -94,9 +97,10 @@ class Lookup(CorePart):
     def _statements_first(
         self, inquiry: Inquiry, hits: Sequence[Hit], listed: Sequence[LookupHit], limit: int
     ) -> list[LookupHit]:
-        """What is shown of the hits, with the statements that answer the question before the conversations. Saved memories of the
-        same certainty stay in front: what was said never stands above what was saved. A conversation that is only shown for the
-        message of a statement is not shown twice."""
+        """The hits, with statements that answer the query before the conversations.
+
+        Saved memories of the same certainty stay in front. A conversation that would be listed only for the message
+        of a statement is not listed twice."""
         answers = [_stated_hit(each) for each in self._answers.find(inquiry, hits, limit)]
         names = {each.name for each in answers}
         others = [each for each in listed if each.name not in names]
@@ -136,8 +140,9 @@ class Lookup(CorePart):
     def _with_further(
         self, listed: Sequence[LookupHit], hits: Sequence[Hit], ranking: Ranking
     ) -> list[LookupHit]:
-        """The listed hits, the first conversation with passages of its next best messages. Words of others are left out: only the passage of
-        a hit says whose they are."""
+        """The hits, with additional passages of the first conversation's next best messages.
+
+        Other people's words are left out, because only the main passage of a hit is labelled with its origin."""
         hit = next((each for each in hits if each.conversation is not None), None)
         place = next((n for n, each in enumerate(listed) if each.kind == CONVERSATION), None)
         if hit is None or place is None:
@@ -150,7 +155,7 @@ class Lookup(CorePart):
         return [*listed[:place], first._replace(further=further), *listed[place + 1 :]]
 
     def freshness(self, memory: Memory) -> str:
-        """What became of the files that a memory is about; empty where they are not on this machine."""
+        """The state of the files that a memory is about, or "" if they are not on this machine."""
         if not self.caller.is_local:
             return ""
         own = memory.project == self.caller.project
@@ -175,7 +180,7 @@ def _stated_hit(answer: AnsweringStatement) -> LookupHit:
 
 
 def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) -> Iterator[FurtherPassage]:
-    """Passages of a hit's other messages that may hold the answer, each once."""
+    """Passages of a hit's other messages that may contain the answer, each once."""
     from ..search.scoring import is_answer  # numpy
 
     texts = {first.passage}

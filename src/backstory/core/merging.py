@@ -14,7 +14,7 @@ from .engine import Engine
 
 
 class Choice(Enum):
-    """What happens where the session has another value under the same key."""
+    """The handling of a key that has another value in the session."""
 
     KEEP = auto()
     """Its own stays."""
@@ -23,7 +23,7 @@ class Choice(Enum):
     RENAME = auto()
     """Both stay, the arriving one under a new key."""
     SAME = auto()
-    """They say the same."""
+    """Both values are equal."""
 
 
 Choose = Callable[[Memory, Memory], Choice]
@@ -31,30 +31,31 @@ Choose = Callable[[Memory, Memory], Choice]
 
 
 class MemoryCopy(NamedTuple):
-    """A memory, and what it said before, the oldest first."""
+    """A memory and its former values, oldest first."""
 
     memory: Memory
     history: tuple[Former, ...] = ()
 
 
 class MergeOutcome(NamedTuple):
-    """What became of each arriving memory."""
+    """The outcome for each arriving memory."""
 
     added: list[Memory]
     replaced: list[Memory]
     """They took the place of another value, which is in the history now."""
     refused: list[Memory]
-    """Another value under the same key was kept."""
+    """Memories that were not taken, because the session's value under the key was preferred."""
     known: list[Memory]
-    """The session says the same already."""
+    """Memories whose value the session already has."""
 
 
 def merge_memories(
     engine: Engine, copies: Sequence[MemoryCopy], session: Session, choose: Choose
 ) -> MergeOutcome:
-    """Copies keep their ids, times, channel, metadata and whether they are private. What replaces a value keeps that one's
-    id and time made, and is private when either was. Texts that came wait for their vectors: whoever calls says
-    `embed_soon` after its own commit."""
+    """Merge copies of memories into a session.
+
+    Copies retain their ids, times, channel, metadata and privacy. A value that replaces another takes its id and
+    creation time and is private if either was. The caller must call `embed_soon` after its own commit."""
     store, now = engine.store, engine.now()
     # not the session's surface: another of the connection may have begun it
     surfaces = tuple({copy.memory.surface for copy in copies})
@@ -105,7 +106,7 @@ def take_arriving(current: Memory, arriving: Memory) -> Choice:
 
 
 def say_the_same(current: Memory, arriving: Memory) -> bool:
-    """In whatever channel: that of the session is nobody's choice."""
+    """True if two memories are equal, ignoring the channel, which the session chooses."""
     return _content(current) == _content(_in_place_of(current, arriving._replace(channel=None)))
 
 
@@ -132,7 +133,7 @@ def put_with_history(store: Store, memory: Memory, history: Iterable[Former]) ->
 
 
 def _place(memory: Memory) -> object:
-    """Where a memory stands in its session; one without a key is only ever in its own place."""
+    """The identity of a memory in its session: its key, or without one its text, category and creation time."""
     return memory.key if memory.key is not None else (memory.text, memory.category, memory.created_at)
 
 

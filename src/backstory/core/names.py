@@ -11,7 +11,7 @@ from .engine import Engine
 
 SHORTEST = 8
 _RANDOM = lazy_pattern(r"[0-9a-f]{8}[0-9a-f-]{12,}")
-"""Ids of ours, and of assistants that make them by chance: a beginning tells them apart."""
+"""Random ids, of ours and of assistants: a prefix identifies them."""
 
 
 _UUID = lazy_pattern(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -20,13 +20,14 @@ CLOCK = 13
 
 
 def short_memory_id(id: str) -> str:
-    """Of so many characters no two are alike by chance; an id that says something stays whole."""
+    """A prefix long enough to be unique among random ids; other ids are not shortened."""
     return id[: SHORTEST + 2] if _RANDOM.fullmatch(id) else id
 
 
 def short_conversation_id(id: str) -> str:
-    """The beginning of an assistant's UUID, so long that no other begins so, whether it was made by chance or by the
-    clock; for who does not know the other conversations. An id that says something stays whole."""
+    """A prefix of an assistant's UUID, long enough to be unique for random and time-based ids.
+
+    For callers that do not know the other conversations. Other ids are not shortened."""
     own = id.partition(":")[2]
     return own[:CLOCK] if _UUID.fullmatch(own) else id
 
@@ -39,11 +40,12 @@ class ConversationNames:
         self._ids = list(ids)
 
     def __contains__(self, name: str) -> bool:
-        """Whether one is called so, not only begins so."""
+        """True if the text is a full name of a conversation, and not only a prefix."""
         return any(name in _names(id) for id in self._holding(name))
 
     def find(self, text: str) -> list[str]:
-        """The one that is called so, else all that begin so. A conversation comes before what it started."""
+        """The conversation with this name, or all whose names begin with it. A conversation comes before its
+        children."""
         likely = self._holding(text)
         if named := [id for id in likely if text in _names(id)]:
             return named
@@ -51,7 +53,7 @@ class ConversationNames:
         return sorted(id for id in begun if not any(head in begun for head in _heads(id)))
 
     def short(self, id: str) -> str:
-        """The shortest name that `find` knows it by; one that says something stays whole."""
+        """The shortest name that `find` accepts for it; meaningful names are not shortened."""
         name = _names(id)[-1]
         alike = ConversationNames(self._holding(name[:SHORTEST]))  # none of the others can be meant
         if alike.find(name) != [id]:
@@ -66,7 +68,7 @@ class ConversationNames:
 
 
 def beginnings(ids: Iterable[str]) -> set[str]:
-    """What every conversation holds that one of these could be taken for, called by its short name."""
+    """Texts that the id of every conversation contains which could be confused with one of these."""
     return {_names(id)[-1][:SHORTEST] for id in ids}
 
 

@@ -1,6 +1,7 @@
-"""Open what an id names: a memory with what it said before, a message, or a part of a conversation, a page at a time.
+"""Open a record by id, page by page: a memory with its history, a message, or a part of a conversation.
 
-A page costs a model at most PAGE_TOKENS. Messages are numbered from 1; long texts have pieces, which are numbered so too."""
+A page costs a model at most PAGE_TOKENS. Messages are numbered from 1, and so are the pieces of long texts.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ from .memories import Memories
 from .part import CallContext, CorePart
 
 PAGE_TOKENS = 1_800
-"""Of texts; what stands around them has its own."""
+"""The maximum tokens of the texts on a page; headers are extra."""
 MESSAGE_TOKENS = 700
-"""Of one message among others."""
+"""The maximum tokens of one message on a page with others."""
 HEAD_TOKENS = 14  # what stands before each message
 MOST_MESSAGES = 50
 LETTERS = 12  # of a token, at most: what is longer need not be counted to be too long
@@ -35,9 +36,9 @@ class TextPage(NamedTuple):
     number: int
     total: int
     history: Sequence[Former] = ()
-    """What a memory said before, the oldest first."""
+    """The former values of a memory, oldest first."""
     freshness: str = ""
-    """What became of the files that a memory is about."""
+    """The state of the files that a memory is about."""
 
 
 class PagedMessage(NamedTuple):
@@ -65,8 +66,10 @@ class Pages(CorePart):
         self._lookup = lookup
 
     def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
-        """What an id means, or the beginning of one, from piece or message `at` on; a negative one counts from the end. `ID#N` opens
-        a conversation around message N. A message's own id opens its text."""
+        """Open the record with this id or abbreviated id, from piece or message `at` on; a negative one counts from
+        the end.
+
+        `ID#N` opens a conversation around message N. A message's own id opens its text."""
         if at == 0:
             raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
         check_at_least(1, limit, "limit")
@@ -132,8 +135,9 @@ def _counted_from_end(at: int, total: int) -> int:
 
 
 def pieces(text: str, tokens: int) -> Iterator[str]:
-    """A text in parts of at most so many tokens, which end at a paragraph, a line or a word where one is near. Put together
-    they are the text."""
+    """Split a text into parts of at most `tokens` tokens, at a paragraph, line or word boundary if one is near.
+
+    Joined, the parts are the text."""
     longest = tokens * LETTERS
     while len(text) > longest or count_tokens(text) > tokens:
         size = _fitting_length(text[:longest], tokens)
@@ -145,7 +149,7 @@ def pieces(text: str, tokens: int) -> Iterator[str]:
 
 
 def _fitting_length(text: str, tokens: int) -> int:
-    """The most characters whose tokens are not too many."""
+    """The largest number of characters that fits into `tokens`."""
     low, high = 1, len(text)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""What the parts of core have in common: each is made for one caller, one surface and one call."""
+"""The base of the parts of core: each is created for one caller, one surface and one call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .engine import Caller, Engine
 
 
 class CallContext(NamedTuple):
-    """Who asks, through which surface, and during which call."""
+    """The caller, the surface and the call."""
 
     engine: Engine
     caller: Caller
@@ -21,7 +21,8 @@ class CallContext(NamedTuple):
 
 
 class CorePart:
-    """A part of core. Other parts that it needs are parameters of its constructor, so that imports show who depends on whom."""
+    """A part of core. Other parts that it needs are parameters of its constructor, so that imports show
+    dependencies."""
 
     def __init__(self, context: CallContext) -> None:
         self.context = context
@@ -32,5 +33,5 @@ class CorePart:
         return self.engine.store.entries.load(entries, self.caller.visible(EVERYTHING))
 
     def own(self, where: Filter) -> Filter:
-        """Limit a filter to what this surface made and the caller may see."""
+        """Limit a filter to records of this surface that the caller may see."""
         return self.caller.visible(where)._replace(surfaces=(self.surface,))

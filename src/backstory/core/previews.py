@@ -1,4 +1,4 @@
-"""What is shown of a hit: a memory whole, of a message the passage that matches, and what stands around it."""
+"""Previews of hits: a whole memory, or the matching passage of a message, and its context."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXCERPT = 55  # characters of a neighbouring message
 SUGGESTED = 3
 RECENT = 50
-"""Conversations whose files are suggested."""
+"""The number of recent conversations whose files are suggested."""
 MOST_FILES = 20
 LONGEST_READ = 30_000  # characters of a text in which files are looked for
 
@@ -42,7 +42,7 @@ class Preview(NamedTuple):
 
 class Suggestions(NamedTuple):
     subjects: list[str]
-    """Words of what came nearest, else of what is newest."""
+    """Words of the nearest entries, or else of the newest."""
     nearest: float = 0.0
     """The certainty of the best hit below the minimum."""
     least: float = 0.0
@@ -52,7 +52,7 @@ class Suggestions(NamedTuple):
 
 class Previews(CorePart):
     def show(self, hits: Sequence[Hit], ranking: Ranking, *, files: bool = False) -> list[Preview]:
-        """Previews of some of a ranking's hits, or of other places in them. What the caller may no longer see is left out."""
+        """Previews of hits, or of other places in them. Entries that the caller may no longer see are left out."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
         outlines = store.entries.outlines((hit.entry for hit in hits), visible)
@@ -74,7 +74,7 @@ class Previews(CorePart):
         return previews
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
-        """What else to search for, when little was found."""
+        """Suggestions for other searches, if there are few hits."""
         nearest = [hit for hit in ranking.missed[:SUGGESTED] if hit.certainty > 0]
         if not nearest:
             return Suggestions(self._newest_subjects(ranking.hits))
@@ -86,7 +86,7 @@ class Previews(CorePart):
         return Suggestions(list(dict.fromkeys(filter(None, subjects))), nearest[0].certainty, lower, more)
 
     def other_files(self, path: str) -> list[str]:
-        """Files that the newest conversations worked on beside this one, those first whose paths are most like it."""
+        """Other files that the newest conversations worked on, most similar paths first."""
         store = self.engine.store
         which = self.caller.visible_conversations(ConversationFilter())
         held = [each.id for each in store.conversations.find(which, limit=RECENT)]
@@ -96,7 +96,7 @@ class Previews(CorePart):
         return sorted(others, key=lambda file: -SequenceMatcher(None, file, path).ratio())[:SUGGESTED]
 
     def _newest_subjects(self, hits: Sequence[Hit]) -> list[str]:
-        """Of what was saved and said last, beside what was found."""
+        """Subjects of the latest memories and messages that are not among the hits."""
         store = self.engine.store
         known = {entry.id for entry in self.load(hit.entry for hit in hits).values()}
         talked = {hit.conversation for hit in hits}
@@ -115,8 +115,8 @@ class Previews(CorePart):
         return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
 
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
-        """What was said just before and after each message; of one that nobody said, such as a tool's, the words that it
-        belongs to and what they answer."""
+        """The text before and after each message; for tool output, the message it belongs to and the one that it
+        answers."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
         neighbours = store.entries.neighbours(outlines, visible)

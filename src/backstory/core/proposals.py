@@ -1,7 +1,8 @@
 """Proposals in a shared space whose changes are reviewed: writers propose, maintainers accept or dismiss.
 
-A proposal is a memory that is private to nobody's session, so the one rule of privacy keeps it from every search, list, brief and
-export until it is accepted. The only way to it is this module, for maintainers and for its author."""
+A proposal is a memory that is private to no session, so the rule of privacy hides it from every search, list, brief
+and export until it is accepted. Only this module gives access to it, for maintainers and for its author.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ class Proposals(CorePart):
         return SpaceProposal(hidden, contribution, replaces)
 
     def pending(self) -> list[SpaceProposal]:
-        """Those that wait, the oldest first: all for a maintainer, the caller's own for anybody else."""
+        """Waiting proposals, oldest first: all for a maintainer, the caller's own for other callers."""
         if self.caller.space is None:
             return []
         person = self.caller.author.person if self.caller.author else ""
@@ -94,7 +95,8 @@ class Proposals(CorePart):
         return named[0] if len(named) == 1 else None
 
     def accept(self, id: str) -> Memory:
-        """Make it a memory of the space; one that corrects another takes that one's place. Raises NotAllowed, NotFound."""
+        """Turn a proposal into a memory of the space; a correction replaces the original. Raises NotAllowed,
+        NotFound."""
         proposal = self._reviewed(id)
         now = self.engine.now()
         with self.engine.store.transaction():
@@ -131,7 +133,8 @@ class Proposals(CorePart):
         return self.get(id)
 
     def _current(self, former: Memory | None) -> Memory | None:
-        """The memory to correct as it is in this transaction; None where it is gone, and the proposal stands alone."""
+        """The memory to correct as of this transaction; None if it was deleted, and the proposal becomes a new
+        memory."""
         if former is None:
             return None
         memories = self.engine.store.memories.find(Filter(ids=(former.id,)), Page(limit=1))
@@ -152,6 +155,6 @@ def _says_the_same(proposal: SpaceProposal, memory: Memory, replaces: Memory | N
 
 
 def listed(proposals: Sequence[SpaceProposal], words: Sequence[str]) -> list[SpaceProposal]:
-    """Those that hold one of the words first; the others follow in their order."""
+    """Proposals that contain one of the words first; the others follow in order."""
     lowered = [word.lower() for word in words]
     return sorted(proposals, key=lambda each: not any(word in each.memory.text.lower() for word in lowered))

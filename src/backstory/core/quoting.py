@@ -1,4 +1,5 @@
-"""What people and assistants said, as one line of a record: plain, short, and unable to end the record it stands in."""
+"""Quotations of people and assistants as one line of a record: plain, short, and unable to end the record around
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _TAG = lazy_pattern(r"</?[a-z][\w-]{0,40}(?:\s[^<>\n]{0,200})?/?>", re.IGNORECAS
 
 
 def plain(text: str) -> str:
-    """Prose without its markup; blocks of code are left out. The sign of a block quote stays: it says whose words follow."""
+    """Prose without markup and code blocks. The mark of a block quote stays, because it shows whose words follow."""
     text = text[:MAX_CHARS]
     # most texts have neither, and to look for a sign takes a small part of the time
     text = _FENCED.sub("\n", text) if "```" in text else text
@@ -35,5 +36,5 @@ def sentences(text: str) -> list[str]:
 
 
 def quote(text: str, longest: int) -> str:
-    """On one line; no angle opens in it, so that nothing in it can be a tag."""
+    """The text on one line, without opening angle brackets, so that it cannot contain a tag."""
     return one_line(neutral(plain(text)), longest).replace("<", "\u2039")

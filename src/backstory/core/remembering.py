@@ -1,6 +1,7 @@
-"""Remember one thing: a decision, a fact, a task, a preference or an error; correct it later, or mark a task as done.
+"""Save a decision, fact, task, preference or error; correct it later, or mark a task as done.
 
-Memories of every surface can be corrected and done: they keep their id, their key and what they said before."""
+Memories of every surface can be corrected and marked: they retain their id, key and history.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +38,13 @@ STATUS, DONE = "status", "done"
 class RememberResult(NamedTuple):
     memory: Memory
     is_new: bool
-    """Whether anything was saved: the same text again is the same memory."""
+    """True if a memory was saved; an equal text is the same memory."""
     similar: Sequence[Memory] = ()
-    """What is remembered already and may be what this corrects."""
+    """Existing memories that this one may correct."""
     is_proposal: bool = False
-    """Whether a maintainer of the space has to accept it first."""
+    """True if a maintainer of the space has to accept it first."""
     space: str = ""
-    """The team's space that it is delivered to in the background."""
+    """The team's space that receives it in the background."""
 
 
 class Remembering(CorePart):
@@ -97,7 +98,7 @@ class Remembering(CorePart):
         return RememberResult(memory, is_new=True, similar=similar)
 
     def done(self, id: str, note: str = "") -> Memory:
-        """Mark a task as done, with what is worth knowing about how. Once done it stays so."""
+        """Mark a task as done, with an optional note. This cannot be undone."""
         task = self._known(id)
         if task.category not in (TASK, None):
             raise InvalidInput(
@@ -209,7 +210,7 @@ class Remembering(CorePart):
 
 
 def _unverified(memory: Memory) -> dict[str, Any]:
-    """The files that a memory was about; how they are by now, nobody said."""
+    """The files of a memory without their checksums: their current state was not verified."""
     marks = marks_of(memory.metadata)
     return as_metadata(FileMark(mark.path) for mark in marks) if marks else {}
 
@@ -231,7 +232,7 @@ def checked_text(text: str) -> str:
 
 
 def _check_secrets(text: str) -> None:
-    """Whatever the setting for histories is: what is saved on purpose need not hold one."""
+    """Refuse texts with a secret, independent of the setting for histories: memories are written on purpose."""
     redacted = redactor("standard").redact(text)
     if redacted.found:
         names = dict.fromkeys(re.findall(r"\[redacted: ([^\[\]]+)\]", redacted.text))

@@ -1,7 +1,7 @@
-"""What holds in a project now: decisions in force, rules of the user, open items, attempts that were dropped.
+"""The current state of a project: decisions in force, rules of the user, open items, abandoned attempts.
 
-The only door to it. The brief, resources, the page, `why` and the listing of statements ask here, so that none of them
-announces what another calls superseded.
+This is its only implementation. The brief, resources, the page, `why` and the listing of statements use it, so that
+none of them shows as current what another calls superseded.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from .statements.words import is_dropped, reason_in
 
 MAX_MEMORIES = 200
 EVERY_PROJECT = ""
-"""The project of what is true in all of them."""
+"""The project of statements that apply to all projects."""
 RECENT_CONVERSATIONS = 8
-"""Whose open items still count: what an older session left open was taken up, or given up."""
+"""The number of conversations whose open items still count: older ones were resolved or abandoned."""
 MAX_SILENT_CONVERSATIONS = 20
-"""Without a statement, the newest, of which it is looked at whether they worked on the project."""
+"""The number of newest conversations without a statement that are checked for work on the project."""
 EXCHANGED_MESSAGES = 4
 MAX_LATER_CHARS = 4_000
-"""Of a later message."""
+"""The part of a later message to look at."""
 MAX_LATER_TEXTS = 40
 """Messages of a later conversation in which an earlier open item is looked for: its last ones."""
 
 
 class ProjectState(NamedTuple):
-    """Everything that holds in one project. Lists begin with what was said or saved last, unless said otherwise."""
+    """Everything that applies in one project. Lists are sorted newest first, unless noted."""
 
     conversations: Sequence[Conversation]
     """Those that worked on the project."""
@@ -55,7 +55,7 @@ class ProjectState(NamedTuple):
     tasks: Sequence[Memory]
     """Still open, the most urgent first."""
     notes: Sequence[Memory] = ()
-    """Facts of this project, and of every project, that some program keeps in a memory file of its own."""
+    """Facts of this project, and of every project, from other programs' memory files."""
 
     def holding(self, *kinds: StatementKind) -> list[Statement]:
         """Statements of these kinds that are in force or open, the last first."""
@@ -68,15 +68,15 @@ class ProjectState(NamedTuple):
 
 class _RecentEnd(NamedTuple):
     texts: Sequence[str]
-    """What was asked and answered last, in its order."""
+    """The last requests and answers, in order."""
     leaving: Sequence[PlacedSaying]
-    """What it leaves open."""
+    """The items that it leaves open."""
 
 
 class ProjectStates(CorePart):
     def of(self, project: str, *, until: datetime | None = None) -> ProjectState:
-        """What the caller may know of a project, now or at an earlier time. What is being said at this moment is not part
-        of it."""
+        """The state of a project that the caller may see, now or at an earlier time. Running conversations are left
+        out."""
         conversations = self._conversations(project, until)
         sayings = self._sayings(project, conversations, until)
         ends = self._ends(conversations, sayings, until)
@@ -167,8 +167,10 @@ class ProjectStates(CorePart):
     def _sayings(
         self, project: str, conversations: Sequence[Conversation], until: datetime | None
     ) -> dict[str, list[PlacedSaying]]:
-        """By conversation, those that may be quoted. Who only asks writes nothing: those of conversations that the
-        background has not come to yet are derived for this answer."""
+        """Quotable sayings by conversation.
+
+        Nothing is written: sayings of conversations that the background has not processed yet are derived for this
+        answer."""
         store = self.engine.store
         missing = [each for each in conversations if each.rules < RULES][:MAX_AT_ONCE]
         wanted = {each.id for each in conversations}
@@ -190,8 +192,10 @@ class ProjectStates(CorePart):
         sayings: Mapping[str, Sequence[PlacedSaying]],
         until: datetime | None,
     ) -> dict[str, _RecentEnd]:
-        """How the last conversations end, by id, the last first: so many that RECENT_CONVERSATIONS of them worked on the
-        project. Those that only tried whether the assistant answers push none out."""
+        """The ends of the last conversations, by id, newest first, until RECENT_CONVERSATIONS of them worked on the
+        project.
+
+        Conversations that only tested whether the assistant responds do not count."""
         store = self.engine.store
         ids = [each.id for each in conversations[: RECENT_CONVERSATIONS + MAX_SILENT_CONVERSATIONS]]
         edited, touched = store.traces.last_writes(ids), store.traces.conversations_with_files(ids)
@@ -244,7 +248,7 @@ class ProjectStates(CorePart):
 
 
 def _left_open(end: ConversationEnd, stated: Sequence[PlacedSaying]) -> list[PlacedSaying]:
-    """What a conversation leaves open by how it ends, without what the same message states anyway."""
+    """Items that a conversation leaves open by the way it ends, without those that the same message states."""
     return [
         PlacedSaying(message.conversation, message.id, message.seq, message.created_at, message.trust, saying)
         for message, saying in ((message, clipped(saying)) for message, saying in endings_of(end))

@@ -1,4 +1,4 @@
-"""Exports of callers who are not on the server's machine: kept in the tenant's store, which all replicas share."""
+"""Exports of remote callers: stored in the tenant's store, which all replicas share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..domain.exports import StoredExport
 from .engine import Engine
 
 
-def export_name(given: str, field: str) -> str:
+def export_name(path: str, field: str) -> str:
     """The name of an export in the store, which a caller gives as a relative path."""
-    spelled = given.replace("\\", "/")
+    spelled = path.replace("\\", "/")
     if ".." in spelled.split("/"):
         raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
     name = PurePosixPath(spelled).as_posix()
-    if not given.strip() or "\0" in given or name == ".":
+    if not path.strip() or "\0" in path or name == ".":
         raise InvalidInput(f"{field} is not the path of a file.", hint="Such as notes.json.", field=field)
     return name
 
 
 def save(engine: Engine, name: str, text: Iterable[str], quoted: Collection[str]) -> StoredExport:
-    """Store an export under a name, in the place of what has the name."""
+    """Store an export under a name, replacing the former one."""
     whole = "".join(text)
     export = StoredExport(name, whole, len(whole.encode()), tuple(sorted(set(quoted))), engine.now())
     engine.check_room()

@@ -1,4 +1,4 @@
-"""What a conversation is about, by the words of its title and of what the user asked first."""
+"""The subject of a conversation, from the words of its title and the user's first requests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..domain.lazy import lazy_pattern
 
 GENERAL = "general"
 OPENING = 8
-"""How many of the user's messages decide: what a conversation is about is said at its beginning."""
+"""The number of user messages to look at: the subject is mentioned at the beginning."""
 _LONGEST = 2_000
 
 _WORDS = {

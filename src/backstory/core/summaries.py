@@ -1,6 +1,6 @@
-"""Summaries: sentences picked from the text, at once and on this machine; a chat endpoint may write a better one.
+"""Summaries: sentences selected from the text, immediately and locally; a chat endpoint may write a better one.
 
-A summary is an index, for people who look over a list. The text itself is always kept whole.
+A summary is for people who scan a list. The whole text is always stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TASK = (
 
 
 def summarize(text: str, longest: int = MAX_SUMMARY_CHARS) -> str:
-    """The sentences that say most, in their order; a text that is short enough is its own summary."""
+    """The most informative sentences, in order; a text that is short enough is its own summary."""
     if len(text) <= longest:
         return " ".join(text.split())
     sentences = [" ".join(sentence.split()) for sentence in SENTENCE.findall(text[:READ]) if sentence.strip()]
@@ -71,14 +71,14 @@ def _fitted(sentences: Sequence[str], order: Sequence[int], longest: int) -> str
 
 
 class Writer(Protocol):
-    """Something that writes a summary, such as a chat endpoint."""
+    """A writer of summaries, for example a chat endpoint."""
 
     def write(self, text: str) -> str:
         """Raises Unavailable."""
 
 
 class Summarizer:
-    """Improves summaries after the answer was sent. What fails, or is lost with the process, leaves the local one."""
+    """Improves summaries after the answer was sent. After a failure or a restart the local summary remains."""
 
     def __init__(self, writer: Writer | None, problems: Problems) -> None:
         self._writer = writer
@@ -87,11 +87,11 @@ class Summarizer:
         self._worker = Worker(NAME, self._work, problems)
 
     def summary(self, text: str) -> str:
-        """A local summary, at once."""
+        """A local summary, without delay."""
         return summarize(text)
 
     def written(self, text: str) -> str | None:
-        """What the chat endpoint makes of a text; nothing when there is none, or it cannot answer now."""
+        """The chat endpoint's summary of a text; None if there is no endpoint or it cannot answer now."""
         if self._writer is None:
             return None
         try:

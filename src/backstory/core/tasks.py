@@ -19,7 +19,8 @@ _COMPLETED = "completed"
 
 
 def is_open_task(memory: Memory) -> bool:
-    """A task is finished when its metadata's status, a tag, or the beginning or end of its text says so."""
+    """True if a memory is an unfinished task: not marked done by its status, a tag, or the beginning or end of its
+    text."""
     if memory.category != TASK:
         return False
     status = str(memory.metadata.get("status", "")).strip().lower()
@@ -35,12 +36,12 @@ def is_open_task(memory: Memory) -> bool:
 
 
 def is_report(memory: Memory) -> bool:
-    """Whether it says, in words alone, that a task is done: "Done: …". One that was marked as done speaks for itself only."""
+    """True if its text reports that a task is done: "Done: …". A task that is marked as done refers only to itself."""
     has_status = bool(memory.metadata.get("status"))
     return memory.category == TASK and memory.key is None and not has_status and not is_open_task(memory)
 
 
 def stale_tasks(memories: Iterable[Memory], now: datetime) -> list[Memory]:
-    """Open tasks that nobody touched for a week, the longest waiting first."""
+    """Open tasks that were not changed for a week, longest waiting first."""
     stale = [m for m in memories if is_open_task(m) and now - m.updated_at >= STALE_AFTER]
     return sorted(stale, key=lambda memory: (memory.updated_at, memory.id))

@@ -1,4 +1,5 @@
-"""Texts for a session that did not ask for them: in briefs and handoffs secrets are redacted, though what a tool saved is stored word for word."""
+"""Texts that a session receives without asking: secrets in briefs and handoffs are redacted, although tools store
+text verbatim."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from ..settings import Settings
 from .secrets import redactor
 
 QUOTED_CHARS = 4_000
-"""Of a text: more than is ever quoted unasked. It is redacted before it is shortened, for half a token is known to no rule."""
+"""The part of a text that may be quoted. It is redacted before it is shortened, because no rule recognises half a
+token."""
 
 
 def redacted_texts(texts: Sequence[str], settings: Settings) -> list[str]:

@@ -55,7 +55,8 @@ def uncommitted(
 
 
 def _files(paths: Sequence[str]) -> list[str]:
-    """Without folders, which a command may have moved or removed whole: they end in a slash, or hold another of the paths."""
+    """The paths without folders, which a command may have moved or removed: they end in a slash, or contain another
+    path."""
     return [
         path
         for path in paths

@@ -1,7 +1,8 @@
-"""Who wrote a line: the commit it came with, and the conversation and message in which an assistant wrote it.
+"""The origin of a line: its commit, and the conversation and message in which an assistant wrote it.
 
-The text of edits decides, exactly and with its surroundings; where a file was written without a text that is known (a command
-did it), the time of the commit does, and the answer says that it is less sure."""
+The text of edits and its context decide. If a file was written without a known text (by a command), the time of the
+commit decides, and the result is marked as less sure.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from .writings import IsFile, Writing, Writings, find_writings
 
 LARGEST_FILE = 5_000_000
 SLACK = timedelta(minutes=5)
-"""Clocks of the assistant and of git may differ by so much."""
+"""The maximum difference between the clocks of the assistant and of git."""
 NEAR = timedelta(days=1)
 """Before a commit: an earlier writing without a text is no evidence."""
 TIMEOUT_S = 60
@@ -36,9 +37,9 @@ _HEADER = lazy_pattern(r"([0-9a-f]{40,64}) \d+ \d+(?: \d+)?")
 
 class Sureness(StrEnum):
     EXACT = "exact"
-    """The text is in an edit of this file, and enough around it agrees or nobody else wrote such a line."""
+    """The text is in an edit of this file, and its context agrees or no other edit has this line."""
     LIKELY = "likely"
-    """The text is in an edit, but is one that stands everywhere."""
+    """The text is in an edit, but is too common to be certain."""
     TIME = "by time"
     """The file was written shortly before the commit, with a text that is not known."""
 
@@ -48,7 +49,7 @@ class LineOrigin(NamedTuple):
 
     conversation: Conversation
     number: int
-    """Of the message."""
+    """The number of the message."""
     at: datetime
     sureness: Sureness
 
@@ -68,7 +69,7 @@ class BlamedFile(NamedTuple):
     lines: list[BlamedLine]
     writings: Writings
     numbers: dict[str, int]
-    """Of the messages of the writings, by id."""
+    """The numbers of the messages with edits, by message id."""
 
     def remover(self, removed: Sequence[str], until: datetime) -> LineOrigin | None:
         """Where an assistant took these lines out, before a time; None where no edit is known that did."""
@@ -84,8 +85,9 @@ class BlamedFile(NamedTuple):
 
 class Blame(CorePart):
     def lines(self, path: str, places: Places, first: int = 1, last: int | None = None) -> list[BlamedLine]:
-        """Of a file on this machine, from the first to the last line that are asked for; `places` is where assistants
-        keep their files. Raises NotFound, and InvalidInput for lines that it does not have."""
+        """Blame the lines `first` to `last` of a file on this machine. `places` are the folders of assistants.
+
+        Raises NotFound for a missing file, and InvalidInput for missing lines."""
         self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
         named = os.path.abspath(os.path.join(self.caller.directory, os.path.expanduser(path)))
         file = Path(named).parent.resolve() / os.path.basename(named)
@@ -108,9 +110,11 @@ class Blame(CorePart):
     def at_commit(
         self, tree: Path, path: str, commit: str, places: Places, begun: Mapping[str, datetime]
     ) -> BlamedFile:
-        """A file of a checkout as it was at a commit; without lines where the commit does not have it, or it is no text.
-        `begun` says of commits when the one before was made: who wrote the same words earlier is not the author of a line that
-        came back."""
+        """Blame a file of a checkout as of a commit; no lines if the commit does not contain it, or it is not a
+        text.
+
+        `begun` maps commits to the time of their predecessor: an earlier author of the same words did not write a
+        line that came back later."""
         self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
         blob = ask(tree, "cat-file", "blob", f"{commit}:{path}")
         data = os.fsencode(blob.text) if blob.is_ok else b""
@@ -125,7 +129,7 @@ class Blame(CorePart):
     def _writings(
         self, tree: Path, inside: str, commits: Sequence[Commit | None], places: Places, paths: set[str]
     ) -> Writings:
-        """What assistants wrote into a file under any of its names."""
+        """The edits by assistants of a file under any of its names."""
         names = {inside, *(each.path for each in commits if each and each.path)}
         last_parts = sorted({name.rpartition("/")[2] for name in names})
         is_file = self._is_file(paths, tree, names)
@@ -170,7 +174,7 @@ class Blame(CorePart):
         return is_file
 
     def _numbers(self, writings: Writings) -> dict[str, int]:
-        """Of messages, by id: what was said in the turn, or what tools did in it."""
+        """The numbers of messages, by id: of the spoken turn, or of the tool calls in it."""
         ids: dict[str, list[str]] = {}
         for each in (*writings.edits, *writings.silent):
             ids.setdefault(each.conversation, []).extend((each.message, f"{each.message}#tool"))
@@ -230,7 +234,7 @@ class Commit(NamedTuple):
     """Later than it was written when the commit was amended or moved."""
     subject: str
     path: str
-    """What the file was called then."""
+    """The name of the file at that time."""
 
 
 def commits_of_lines(tree: Path, path: str, commit: str = "") -> list[Commit | None]:

@@ -1,4 +1,4 @@
-"""The hunks of a range of commits, as git tells them apart."""
+"""The hunks of a range of commits, as reported by git."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..team.branch import shared_commit
 
 TIMEOUT_S = 60
 MAX_COMMITS = 10_000
-"""Of which the times are asked; a line from before has none."""
+"""The number of commits whose times are read; a line from an older one has no time."""
 _HUNK = lazy_pattern(r"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
@@ -38,7 +38,7 @@ class Hunk(NamedTuple):
 
 
 def commit_range(tree: Path, text: str) -> CommitRange:
-    """`A..B`, `A...B` or a single commit; empty means what the present branch adds to the shared one. Raises InvalidInput."""
+    """Parse `A..B`, `A...B` or a single commit. "" means the commits of the current branch. Raises InvalidInput."""
     if text.startswith("-"):
         raise InvalidInput(f"{text!r} is no range of commits.")
     begin, dots, end = text.partition("...") if "..." in text else text.partition("..")
@@ -106,7 +106,7 @@ def hunks_of(tree: Path, commits: CommitRange) -> list[Hunk]:
 
 
 def _hunks(text: str) -> Iterator[Hunk]:
-    """A header says how many lines follow, so that no line of a file is taken for a header."""
+    """Parse a diff. Each header states the number of lines that follow, so no line of a file is taken for a header."""
     old = path = ""
     lines = iter(text.split("\n"))
     for line in lines:

@@ -1,8 +1,8 @@
-"""Which edit wrote a line: by its text and the lines around it. Pure.
+"""Match lines to edits, by their text and the lines around them. Pure functions.
 
-A line is one of an edit when it stands in what the edit put there, and not in what the edit replaced. How much of the
-surroundings agrees says how sure that is: a brace alone says nothing, a brace in the middle of ten lines that are all
-there says all."""
+A line belongs to an edit if the edit's new text contains it and the old text does not. The amount of matching
+context determines the certainty: a single brace proves nothing, a brace in the middle of ten matching lines does.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 ENOUGH = 3.0
-"""So many telling lines together are no accident."""
+"""The weight of matching lines that rules out coincidence."""
 TELLING = 8  # characters; what is shorter stands everywhere
 UNMISTAKABLE = 24
-"""A line of so many characters that stands once in the file is enough by itself."""
+"""A line of at least this many characters that occurs once in the file is sufficient by itself."""
 SLIGHT = 0.1
 
 
@@ -22,7 +22,7 @@ class Match(NamedTuple):
     edit: int
     """Its place among the edits."""
     line: int
-    """The line's place in what the edit wrote."""
+    """The line's position in the edit's new text."""
     weight: float
     """How much agrees, the line itself and its neighbours."""
 
@@ -32,12 +32,13 @@ class _File(NamedTuple):
     """Without indentation, which formatters change."""
     weights: list[float]
     telling: dict[str, list[int]]
-    """Where each line stands that says something by itself."""
+    """The positions of each distinctive line."""
 
 
 def matches(lines: Sequence[str], edits: Sequence[tuple[str, str]]) -> list[list[Match]]:
-    """For each line of a file the edits that wrote such a line, in the order of the edits. An edit is what it replaced and
-    what it put there. A line that stands everywhere is found beside one that does not."""
+    """For each line of a file, the edits that wrote it, in the order of the edits.
+
+    An edit is a pair of old and new text. A common line matches only next to a distinctive one."""
     file = _read([line.strip() for line in lines])
     by_line: list[list[Match]] = [[] for _ in lines]
     for number, (old, new) in enumerate(edits):
@@ -67,7 +68,7 @@ def _read(bare: list[str]) -> _File:
 
 
 def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int, int, float]]:
-    """Of each line of the file the best place in one edit."""
+    """The best position in one edit for each line of the file."""
     pairs = _pairs(file, written)
     above: dict[tuple[int, int], float] = {}
     for place, line in pairs:  # in the order of the lines, so that the one above is known
@@ -86,8 +87,8 @@ def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int
 
 
 def _pairs(file: _File, written: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of equal lines in the file and in what was written: of those that say something, and of the others as far
-    as they stand beside these."""
+    """Positions of equal lines in the file and in the new text: of distinctive lines, and of common ones next to
+    them."""
     pairs = {(place, line) for line, text in enumerate(written) for place in file.telling.get(text, ())}
     for start in tuple(pairs):
         for step in (-1, 1):
@@ -115,8 +116,7 @@ def _added(old: str, written: Sequence[str]) -> Iterator[int]:
 
 
 def author(candidates: Sequence[Match]) -> Match | None:
-    """The first edit that wrote the line, among those of which that is sure; else the one that agrees most. None where
-    nothing agrees but what stands everywhere."""
+    """The first edit that certainly wrote the line, else the best match; None if only common lines match."""
     best = max((match.weight for match in candidates), default=0.0)
     if best < 1.0:
         return None

@@ -1,8 +1,9 @@
-"""What assistants wrote into a file, edit by edit, in the order of time.
+"""The edits of a file by assistants, in chronological order.
 
-The store keeps that a file was written, and the beginning of what a tool was called with. The whole text is in the
-assistants' own files: those of the conversations in question are read again, and what is kept serves where they are
-gone."""
+The store has the fact that a file was written, and the beginning of each tool call's arguments. The whole text is in
+the assistants' own files: those of the relevant conversations are read again, and stored data serves where they are
+gone.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +27,10 @@ from ..sync.pieces import conversation_id, message_ids
 MOST_CONVERSATIONS = 200
 """That are looked into, the newest."""
 LARGEST_SOURCE = 1_000_000_000
-"""Bytes; of a larger file only what is kept is used."""
+"""Bytes. For a larger file only stored data is used."""
 
 IsFile = Callable[[Conversation, str], bool]
-"""Whether a path that was recorded in a conversation is the file in question."""
+"""Returns whether a path recorded in a conversation is the file in question."""
 
 
 class Writing(NamedTuple):
@@ -52,7 +53,7 @@ class Writings(NamedTuple):
 def find_writings(
     engine: Engine, caller: Caller, places: Places, names: Sequence[str], is_file: IsFile
 ) -> Writings:
-    """`names` are the last parts of what the file is and was called."""
+    """Find the edits of a file. `names` are the last parts of its current and former paths."""
     store = engine.store
     where = caller.visible(Filter(kinds=(Kind.MESSAGE,)))
     hits = [hit for name in names for hit in store.traces.touching(name, where) if hit.kind == "written"]
@@ -135,7 +136,7 @@ _ARGUMENT = lazy_pattern(rf"^(?:\S+ )?({_KEYS}): ", re.MULTILINE)
 
 
 def _edits_in(text: str) -> Iterator[Edit]:
-    """Of what is kept of a call, `name: value` on lines of their own; the last line of a long one may be cut."""
+    """The edits in stored arguments, which are `name: value` on separate lines; the last line may be truncated."""
     parts = list(_ARGUMENT.finditer(text))
     values: dict[str, str] = {}
     ends = [part.start() for part in parts[1:]] + [len(text)]

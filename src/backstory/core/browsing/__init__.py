@@ -1,6 +1,7 @@
-"""Look at what is there without asking a question: conversations and memories in lists, one of them page by page.
+"""Browsing without a query: lists of conversations and memories, and single ones page by page.
 
-Messages of a conversation are numbered from 1, what tools did and what was thought with the message they belong to."""
+Messages of a conversation are numbered from 1; tool calls and thinking share the number of their message.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from ..projects.related import chosen_projects, projects_named
 HEADS = ("main", "fork", "prompt-log")
 """Kinds of conversations that are listed; subagents are part of the one that started them."""
 FEWEST_LETTERS = 4
-"""Of an id: a shorter beginning is more likely a slip."""
+"""The minimum length of an abbreviated id: a shorter one is more likely a mistake."""
 MOST_NAMED = 5
 
 
@@ -37,7 +38,7 @@ class ConversationList(NamedTuple):
 
 
 class MessagePlace(NamedTuple):
-    """A conversation, and the number of the message in it that was meant, if one was."""
+    """A conversation, optionally with the number of a message in it."""
 
     conversation: Conversation
     number: int | None = None
@@ -47,8 +48,9 @@ class Browsing(CorePart):
     def conversations(
         self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0, file: str = ""
     ) -> ConversationList:
-        """The last updated first; subagents only if their kind is asked for. With a file, those that touched it, or
-        whose subagents did."""
+        """Conversations, last updated first; subagents only if their kind is requested.
+
+        With `file`, those that touched the file, directly or through subagents."""
         which = self.caller.visible_conversations(which if which.kinds else which._replace(kinds=HEADS))
         if file:
             touching = self._touching(file)
@@ -75,14 +77,14 @@ class Browsing(CorePart):
         return tuple(sorted(touching | parents))
 
     def memories(self, where: Filter, *, limit: int | None = None, offset: int = 0) -> MemoryPage:
-        """Of every surface, the last changed first."""
+        """Memories of every surface, last changed first."""
         surfaces = where.surfaces or tuple(self.engine.store.memories.surfaces())  # which have an index
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         memories = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
         return MemoryPage(memories, self.engine.store.entries.count(where))
 
     def names(self, ids: Collection[str] | None = None) -> ConversationNames:
-        """Of all conversations; or of as many as it takes to call some by their short names."""
+        """Short names of all conversations, or of enough of them to abbreviate the given ids."""
         holding = None if ids is None else beginnings(ids)
         return ConversationNames(self.engine.store.conversations.ids(holding))
 
@@ -98,7 +100,8 @@ class Browsing(CorePart):
         return tuple(named)
 
     def find(self, id: str) -> Memory | MessagePlace:
-        """What an id means, or the beginning of one. Raises NotFound, and InvalidInput when several begin so."""
+        """The memory or message with this id or abbreviated id. Raises NotFound, and InvalidInput if it is
+        ambiguous."""
         memories = self._memories(id)
         places = self._places(id)
         if len(memories) + len(places) > 1:
@@ -117,7 +120,7 @@ class Browsing(CorePart):
         return memories[0] if memories else places[0]
 
     def conversation(self, id: str) -> Conversation:
-        """As `find` does, for who wants nothing else."""
+        """The conversation with this id or abbreviated id. Raises like `find`, and for memories too."""
         target = self.find(id)
         if isinstance(target, Memory):
             raise NotFound("conversation", id, hint="That is the id of a memory.")
@@ -137,7 +140,8 @@ class Browsing(CorePart):
         until: datetime | None = None,
         limit: int = 10,
     ) -> ConversationList:
-        """Of the caller's project, another one by name or path, or all for EVERY_PROJECT."""
+        """Recent conversations of the caller's project, of another one by name or path, or of all with
+        EVERY_PROJECT."""
         check_at_least(1, limit, "limit")
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
         if projects is None:

@@ -1,4 +1,4 @@
-"""What happened when, across assistants and projects: conversations, memories and commits on one line of time."""
+"""The timeline across assistants and projects: conversations, memories and commits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EventKind(StrEnum):
 
 class ChronicleEvent(NamedTuple):
     at: datetime
-    """Of a conversation, when something was last said in it."""
+    """The time of the event; for a conversation, of its last message."""
     kind: EventKind
     id: str
     """For a commit its hash."""
@@ -40,8 +40,10 @@ class Chronicle(CorePart):
     def events(
         self, span: Bounds, kinds: Sequence[EventKind] = tuple(EventKind), *, limit: int
     ) -> list[ChronicleEvent]:
-        """The newest first. Commits are those of the named projects, else of the caller's own, as far as they are on this
-        machine; who asks for assistants wants none."""
+        """Events, newest first.
+
+        Commits come from the named projects, or else the caller's own, if they are on this machine; a filter by
+        assistant excludes them."""
         events: list[ChronicleEvent] = []
         if EventKind.CONVERSATION in kinds:
             events += self._conversations(span, limit)

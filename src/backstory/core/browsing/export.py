@@ -22,7 +22,7 @@ LONGEST_NAME_BYTES = 80
 WORKSPACES = ("workspaceStorage", "projects")
 """Directories of editors and of Claude Code that have one for each workspace."""
 STORED_FOLDER = Path("conversations")
-"""What the names of exports in the store begin with."""
+"""The prefix of names of exports in the store."""
 _NAMES = {
     "user": "User",
     "assistant": "Assistant",
@@ -66,13 +66,13 @@ class ConversationExport(CorePart):
         stem = (folder / stem).as_posix()
         return Path(stored_exports.save_new(self.engine, stem, suffix, text, tree.ids()).path)
 
-    def _folder(self, given: str | None) -> Path:
+    def _folder(self, path: str | None) -> Path:
         if not self.caller.is_local:
-            if given is not None:
+            if path is not None:
                 self.caller.check_local("folder", hint="Leave it out: the server stores exports itself.")
             return STORED_FOLDER
         usual = expand_home(self.engine.settings.conversation_exports)
-        folder = usual if given is None else export_paths.locate(usual, given, "folder")
+        folder = usual if path is None else export_paths.locate(usual, path, "folder")
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder} is not a directory.", field="folder")
         return folder
@@ -95,7 +95,8 @@ class ConversationExport(CorePart):
         return [each for each in wanted if each.kind not in MINOR or each.parent not in ids]
 
     def _folder_of(self, workspace: str) -> str:
-        """What is edited in a workspace that an editor calls so; conversations of all workspaces may be in one file."""
+        """The folder of a workspace that an editor knows by this name; one file may contain conversations of all
+        workspaces."""
         storages = map(_storage, self.engine.store.sync.sources() if workspace else ())
         folders = (
             workspace_folder(Path(storage)).path for storage in set(storages) if storage.name == workspace
@@ -117,7 +118,7 @@ class ConversationExport(CorePart):
 
 
 def _storage(source: str) -> PurePath:
-    """The directory by whose name an assistant knows a workspace; empty where it has none."""
+    """The directory by whose name an assistant knows a workspace; empty if it has none."""
     folder = PurePath(source).parent
     return folder if folder.parent.name in WORKSPACES else PurePath()
 
@@ -134,7 +135,7 @@ class ConversationTree(NamedTuple):
 
 
 def file_stem(conversation: Conversation) -> str:
-    """The day, the title as far as every file system takes it, and what makes it unique."""
+    """A file name: the day, the title as far as every file system accepts it, and a unique suffix."""
     name = slug(conversation.title).encode()[:LONGEST_NAME_BYTES].decode(errors="ignore").strip("-")
     return (
         f"{conversation.created_at:%Y-%m-%d}-{name or 'conversation'}-{workspace_hash(conversation.id)[:8]}"

@@ -1,4 +1,4 @@
-"""Replay a conversation part by part: what was said, what was done there, what the user asked, and whom it belongs to."""
+"""Replay of a conversation in parts: messages, tool calls, the user's requests, and related conversations."""
 
 from __future__ import annotations
 
@@ -22,17 +22,18 @@ class ReplayPart(NamedTuple):
     """A stretch of a conversation."""
 
     places: range
-    """`seq` of the first, and one after the last that it may hold."""
+    """The range of `seq` numbers in this part."""
     end: int
     """One after the last place of the whole conversation."""
     messages: list[Message]
     traces: dict[str, list[Trace]]
-    """What was done, by message."""
+    """Traces by message id."""
     calls: dict[str, list[StoredCall]]
     """Tool calls with their results, by message."""
 
     def call_bodies(self, message: Message) -> list[dict[str, Any]]:
-        """The tool calls of a message as JSON has them. Results are words of programs, so that no tag in them can pass for ours."""
+        """The tool calls of a message as JSON. Results are marked as program output, so that tags in them cannot
+        pass for ours."""
         return [_call_body(call, message) for call in self.calls.get(message.id, ())]
 
 
@@ -64,7 +65,7 @@ class Replay(CorePart):
         return conversations[0]
 
     def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
-        """So many places from `start` on; a negative one counts from the end."""
+        """The part with `size` places from `start` on; a negative `start` counts from the end."""
         store = self.engine.store
         end = store.messages.last_place(conversation.id) + 1
         start = max(end + start, 0) if start < 0 else start
@@ -114,7 +115,7 @@ class Replay(CorePart):
         return places
 
     def relatives(self, conversation: Conversation) -> tuple[list[Conversation], list[Conversation]]:
-        """What started it, and what it started."""
+        """The parent conversations and the child conversations."""
         above = self._find(ConversationFilter(ids=(conversation.parent,))) if conversation.parent else []
         return above, self._find(ConversationFilter(parents=(conversation.id,)))[::-1]
 
@@ -127,7 +128,7 @@ class Replay(CorePart):
 
 
 def _passage(text: str, wanted: str) -> str:
-    """What is around the first place that contains the text."""
+    """The text around the first occurrence."""
     place = max(text.casefold().find(wanted.casefold()), 0)
     start = max(place - PASSAGE_CHARS // 3, 0)
     end = start + PASSAGE_CHARS

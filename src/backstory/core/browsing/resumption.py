@@ -17,8 +17,8 @@ from ...readers import load_readers, reader_names
 from ...store import Store
 
 _ID = lazy_pattern(r"\w[\w.:@/\\+=~-]*")
-"""An id comes from a file that anybody may have written. One that begins with a dash would be a flag, and a script of Windows obeys
-signs such as `&`."""
+"""Valid ids. They come from files that anyone may have written: a leading dash would be a flag, and Windows scripts
+obey characters such as `&`."""
 
 
 class Resumption(NamedTuple):
@@ -51,7 +51,7 @@ def root_conversation(store: Store, conversation: Conversation) -> Conversation:
 
 
 def resumption(store: Store, conversation: Conversation) -> Resumption:
-    """Of a subagent, that of the conversation which started it. Raises NotAllowed where there is no such command."""
+    """The command that resumes a conversation; for a subagent, that of its root. Raises NotAllowed if there is none."""
     conversation = root_conversation(store, conversation)
     if conversation.is_gone:
         raise NotAllowed(
@@ -77,9 +77,9 @@ class HandoffLinks(NamedTuple):
     """How a conversation is related to others by going on in another assistant."""
 
     source: str
-    """The conversation that it goes on with; empty where there is none."""
+    """The conversation that it continues, or ""."""
     sessions: list[str]
-    """Those in which it went on, as far as something was said there."""
+    """The conversations that continue it and have messages."""
 
 
 def handoff_links(store: Store, conversation: Conversation) -> HandoffLinks:
@@ -89,7 +89,7 @@ def handoff_links(store: Store, conversation: Conversation) -> HandoffLinks:
 
 
 def resume_line(store: Store, conversation: Conversation) -> str:
-    """Empty where there is no way to go on with it."""
+    """The command line that resumes a conversation, or "" if there is none."""
     try:
         return resumption(store, conversation).line
     except BackstoryError:

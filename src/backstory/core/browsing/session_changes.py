@@ -1,7 +1,8 @@
-"""What a session changed in files: its edits of each file folded into one difference.
+"""The file changes of a session: its edits of each file, folded into one diff.
 
-Made of the calls as they are stored, redacted and at most `LONGEST_ARGUMENTS` characters each, so that it works when the
-assistant's own log is gone and shows nothing that was forgotten."""
+Built from stored calls, which are redacted and limited to `LONGEST_ARGUMENTS` characters each. It therefore works
+without the assistant's own log and shows nothing that was forgotten.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +43,11 @@ class ChangedFile(NamedTuple):
     messages: list[int]
     """Numbers of the messages that changed it, in their order."""
     is_cut: bool
-    """An edit was longer than what is stored of a call."""
+    """True if an edit was longer than its stored part."""
 
 
 class _Region(NamedTuple):
-    """A part of a file: what it said before the session, and what it says after the edits so far."""
+    """A part of a file: its text before the session, and after the edits so far."""
 
     old: str
     new: str
@@ -61,7 +62,7 @@ class _History:
         self.is_cut = False
 
     def add(self, edit: Edit) -> None:
-        """Fold an edit into the region that holds its old text; a new region where none does."""
+        """Fold an edit into the region that contains its old text, or into a new region."""
         self.edits += 1
         if edit.is_whole:
             whole = next((each for each in self.regions if each.is_whole), None)
@@ -102,15 +103,16 @@ def _edits_in_text(text: str) -> Iterator[Edit]:
         if _may_follow(match[1], [each[1] for each in starts]):
             starts.append(match)
     ends = [match.start() for match in starts[1:]] + [len(text)]
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for match, end in zip(starts, ends, strict=False):
-        given[match[1]] = _value(match[1], text[match.end() : end].removesuffix("\n"))
-    yield from edits_in(given or {"patch": text})
+        arguments[match[1]] = _value(match[1], text[match.end() : end].removesuffix("\n"))
+    yield from edits_in(arguments or {"patch": text})
 
 
 def _may_follow(key: str, before: Sequence[str]) -> bool:
-    """Whether a line that looks like an argument is one: a value may hold such lines. A path is given once, and texts are
-    followed by nothing but a path or, where they are replaced, by their counterpart."""
+    """True if a line that looks like an argument is one, and not a part of a value.
+
+    A path occurs once, and a text is followed only by a path or, in a replacement, by its counterpart."""
     if key in PATH_KEYS:
         return PATH_KEYS.isdisjoint(before)
     texts = [each for each in before if each not in PATH_KEYS]

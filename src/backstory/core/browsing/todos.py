@@ -1,4 +1,4 @@
-"""How the lists of tasks that an assistant keeps changed in the course of a conversation."""
+"""The changes of an assistant's task lists in the course of a conversation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What other programs remember by themselves, read as memories. Their files are only read.
+"""Memories of other programs, imported as memories. Their files are only read.
 
-A file is read when its size or time changed. Managed blocks, lines that Backstory ever wrote, private passages and secrets are
-taken out before anything is kept."""
+A file is read when its size or time changed. Managed blocks, lines that Backstory wrote, private passages and
+secrets are removed before anything is stored.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ MEMORIES = "memories"
 
 
 class MemoryReport(NamedTuple):
-    """What was done with one program's memories."""
+    """The result of an import for one program."""
 
     title: str
     files: int = 0
@@ -51,12 +52,12 @@ class MemoryReport(NamedTuple):
     retired: int = 0
     returned: int = 0
     forgotten: int = 0
-    """Notes that say what was deleted here: they do not come back."""
+    """Notes whose content was deleted here: they do not come back."""
     excluded: int = 0
     private: int = 0
     redacted: int = 0
     unplaced: int = 0
-    """Files of a project that is not known; what they say belongs to none."""
+    """Files of an unknown project; their notes belong to no project."""
     problems: Mapping[str, str] = MappingProxyType({})
 
 
@@ -83,7 +84,7 @@ class ClientMemories:
         self._redactor = redactor(engine.settings.redaction)
 
     def run(self, places: Places, call: Call | None = None) -> dict[str, MemoryReport] | None:
-        """Read what changed, by program. None when another process is at it."""
+        """Import changed files and return a report per program. None if another process is importing."""
         programs = chosen_programs(self._engine.settings.client_memories)
         holder = self._engine.new_id()
         if not programs or not self._store.leases.take(LEASE, holder, for_ms=LEASE_MS):
@@ -142,7 +143,7 @@ class _Reading:
         return MemoryReport(program.title, **counts, problems=problems)
 
     def _read(self, program: MemoryProgram, file: MemoryFile, counts: Counter[str]) -> str:
-        """Keep what a file holds if it changed; why it cannot be read, or nothing."""
+        """Store the notes of a file if it changed. Returns the reason if it cannot be read, or ""."""
         known = self._known.get(str(file.path))
         project = self._identities.project_of(file.project) if file.project else ""
         counts["unplaced"] += _is_filed(file) and not project
@@ -217,13 +218,13 @@ def _text_of(path: Path) -> str | None:
 
 
 def _anchor(note: MemoryNote, places: Counter[str]) -> str:
-    """Holds no words of the note: it stays when the memory is forgotten."""
+    """An identifier of a note that contains none of its text: it stays when the memory is forgotten."""
     places[note.place] += 1
     return fingerprint(note.place, str(places[note.place]))
 
 
 def _is_filed(file: MemoryFile) -> bool:
-    """Whether it lies in a folder for one project."""
+    """True if the file is in a folder for one project."""
     return "projects" in file.path.parts or "tmp" in file.path.parts
 
 

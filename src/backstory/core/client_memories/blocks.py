@@ -21,14 +21,14 @@ class ManagedBlock(NamedTuple):
 
 
 def find_block(text: str) -> ManagedBlock | None:
-    """The block in a text; None where there is none, or where its markers are not one pair."""
+    """The managed block of a text; None if there is none, or if its markers are not a single pair."""
     if not is_sound(text) or (match := _BLOCK.search(text)) is None:
         return None
     return ManagedBlock(match.start(), match.end(), match["lines"])
 
 
 def is_sound(text: str) -> bool:
-    """Whether the markers are one pair in order, or not there at all: any other file is left alone."""
+    """True if the markers are a single pair in order, or absent. Any other file is left alone."""
     begins, ends = text.count(BEGIN), text.count(END)
     return (begins, ends) in ((0, 0), (1, 1)) and (not begins or _BLOCK.search(text) is not None)
 
@@ -38,7 +38,6 @@ def rendered(lines: list[str], line_end: str = "\n") -> str:
 
 
 def without_blocks(text: str) -> str:
-    """A text as it would be without us, for whoever reads what is in it. A block whose end is missing reaches to the end of
-    the text."""
+    """The text without managed blocks. A block without an end marker extends to the end of the text."""
     text = _BLOCK.sub("", text)
     return text[: text.index(BEGIN)] if BEGIN in text else text

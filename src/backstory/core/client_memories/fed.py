@@ -1,6 +1,9 @@
-"""What Backstory wrote into other programs' memory files: where, how to take it out again, and which lines it ever wrote.
+"""A record of what Backstory wrote into other programs' memory files: where, how to remove it, and every line it
+wrote.
 
-Programs rewrite these files and may keep a line without the markers around it. A line that is known here is never read back."""
+Programs rewrite these files and may retain a line without its markers. A line that is recorded here is never
+imported.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,14 @@ class FedFile(NamedTuple):
     folders: tuple[str, ...] = ()
     """Those that were made for it."""
     is_made: bool = False
-    """There was no such file before."""
+    """True if Backstory created the file."""
     lost: int = 0
     """How often its program rewrote it without the block."""
 
 
 class FedState(NamedTuple):
     clients: tuple[str, ...] = ()
-    """Those whose files are fed, because the user agreed."""
+    """Clients whose files are written, with the user's consent."""
     files: tuple[FedFile, ...] = ()
     lines: tuple[str, ...] = ()
     """Fingerprints of lines that were ever written."""
@@ -54,7 +57,7 @@ class FedState(NamedTuple):
 
 
 def line_digest(line: str) -> str:
-    """Of a line without the date and the id at its end."""
+    """A digest of a line without the date and id at its end."""
     while (shorter := _TAIL.sub("", line)) != line:
         line = shorter
     return digest_of(line)[:16]

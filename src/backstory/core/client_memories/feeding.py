@@ -1,7 +1,8 @@
-"""Write what holds in a project into the files that other programs load at the start of a session.
+"""Write the state of a project into the files that other programs load at the start of a session.
 
-Only where the user agreed, only into private files of one project in the user's home, and only between two markers. Everything
-else in such a file is its program's: the bytes before and after the block stay as they are."""
+Only with the user's consent, only into private files of one project in the user's home, and only between two
+markers. The bytes before and after the block are never changed.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ MAX_LINE_CHARS = 200
 MAX_FILE_LINES = 180
 """Claude Code and Qwen Code load 200 lines of the file: ours give way to theirs."""
 MAX_PUT_BACKS = 3
-"""A program that removed the block so often does not want it."""
+"""A program that removed the block this often does not want it."""
 BROKEN_MARKERS = "its markers of Backstory are not one pair; take them out by hand"
 SECTIONS = {
     "Next:": "Next: ",
@@ -53,7 +54,7 @@ SECTIONS = {
 }
 LEASE, LEASE_MS = "memory-files", 15_000
 _IMPORT = lazy_pattern(r"(?<!\w)@(?=[\w./~])")
-"""Programs replace `@path` by what is in the file."""
+"""Programs replace `@path` by the contents of the file."""
 _BOM = "\ufeff"
 
 
@@ -82,8 +83,9 @@ class Feeding:
         return self.refresh()
 
     def refresh(self) -> list[StepOutcome]:
-        """Bring every file up to date, and take the block out of those of projects in which nothing holds any more. Nothing where
-        no client is fed, or where another process is at it."""
+        """Update every file, and remove the block from projects without any current statements.
+
+        Returns nothing if no client is fed, or if another process is updating."""
         holder, leases = self._engine.new_id(), self._engine.store.leases
         if not load_fed(self._home).clients or not leases.take(LEASE, holder, for_ms=LEASE_MS):
             return []
@@ -98,8 +100,9 @@ class Feeding:
         return [each for each in outcomes if each.action != "unchanged"]
 
     def places(self, clients: Sequence[str]) -> Iterator[FedPlace]:
-        """The private files of known projects, for clients that were used there. Two projects of one folder name get none: what holds
-        in one would reach the other."""
+        """The private files of known projects, for clients that were used there.
+
+        Two projects with the same folder name get none: the statements of one would reach the other."""
         projects = [path for path in self._places.projects if path.is_absolute()]
         slugs = [project_slug(str(path)) for path in projects]
         for project, slug in zip(projects, slugs, strict=True):
@@ -124,7 +127,8 @@ class Feeding:
                 yield FedPlace(client, project, folder / "memory" / INDEX)
 
     def lines(self, place: FedPlace) -> list[str]:
-        """What a client is told of a project: next steps, rules and decisions of the user's own, which its own file does not hold."""
+        """The lines for a client: next steps, rules and decisions of the user's own that the client's file does not
+        contain."""
         core = Core(self._engine, Caller(project=place.project, directory=place.project))
         state = _own(core.state.of(place.project), PROGRAMS[place.client].source)
         redact = redactor("standard").redact
@@ -186,8 +190,9 @@ class Feeding:
 
 
 def stop_feeding(home: Path, clients: Iterable[str]) -> list[StepOutcome]:
-    """Take the blocks out of the files of these clients, and feed them no more. Lines that were written stay known, so that a copy of
-    one is still not read back."""
+    """Remove the blocks from the files of these clients, and stop feeding them.
+
+    Written lines stay recorded, so that copies of them are still not imported."""
     chosen = set(clients)
     state = load_fed(home)
     if not chosen & {*state.clients, *(each.client for each in state.files)}:
@@ -197,8 +202,8 @@ def stop_feeding(home: Path, clients: Iterable[str]) -> list[StepOutcome]:
 
 
 def withdraw(home: Path) -> list[str]:
-    """Take every block out at once, because something was forgotten; the next refresh writes what still holds. The files that
-    changed."""
+    """Remove every block now, because something was forgotten; the next refresh writes the current state. Returns
+    the changed files."""
     outcomes = [take_out(home, each) for each in load_fed(home).files]
     return [each.target for each in outcomes if each.action == "removed"]
 
@@ -242,7 +247,7 @@ def _outcome(place: FedPlace, action: Action, message: str = "") -> StepOutcome:
 
 
 def _own(state: ProjectState, source: str) -> ProjectState:
-    """Without words of others, and without what the program's own file says already."""
+    """The state without other people's words, and without the contents of the program's own file."""
 
     def is_news(memory: Memory) -> bool:
         return memory.trust is Trust.OWN and source not in programs_of(memory)
@@ -271,7 +276,7 @@ def _rest(text: str) -> str:
 
 
 def _foreign_lines(text: str, state: FedState) -> str:
-    """Lines that somebody wrote into the block: they are kept, outside of it."""
+    """Lines that were added inside the block by others; they are preserved outside of it."""
     block = find_block(text)
     if block is None:
         return ""
@@ -281,7 +286,7 @@ def _foreign_lines(text: str, state: FedState) -> str:
 
 
 def _is_private(path: Path) -> bool:
-    """Whether no repository would take the file in: it lies in none, or git ignores it there."""
+    """True if no repository would include the file: it is in none, or git ignores it."""
     folder = next(each for each in path.parents if each.is_dir())
     if not is_repository(work_tree(folder)):
         return True
@@ -291,7 +296,7 @@ def _is_private(path: Path) -> bool:
 
 
 def _has_auto_memory(environment: Mapping[str, str], home: Path) -> bool:
-    """Whether Claude Code loads its memory files; it does unless it is told otherwise."""
+    """True if Claude Code loads its memory files, which it does by default."""
     if environment.get("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "").lower() in ("1", "true"):
         return False
     try:

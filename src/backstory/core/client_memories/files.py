@@ -1,4 +1,4 @@
-"""Where other programs keep what they remember. Nothing is opened here but what tells which project a folder belongs to."""
+"""The memory files of other programs. Opens only files that reveal the project of a folder."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .notes import Parse
 
 INDEX = "MEMORY.md"
 MAX_FILES = 2_000
-"""Of one program."""
+"""The maximum number of files per program."""
 PEEKED_BYTES = 65_536
-"""Of a session file, in which the directory stands in one of the first lines."""
+"""The part of a session file to read; the directory is in one of its first lines."""
 
 
 class MemoryFile(NamedTuple):
@@ -31,7 +31,7 @@ class MemoryFile(NamedTuple):
     """The directory that must be there before a missing file counts as deleted, and that no link leads out of."""
     parse: Parse
     project: str = ""
-    """Empty for what is true in every project."""
+    """The project, or "" if the notes apply to every project."""
     trust: Trust = Trust.OWN
 
 
@@ -39,7 +39,7 @@ class MemoryProgram(NamedTuple):
     name: str
     """In the setting `client_memories`."""
     source: str
-    """What its memories name as their surface."""
+    """The surface of its memories."""
     title: str
     find: Callable[[Places], Iterable[MemoryFile]]
 
@@ -174,8 +174,9 @@ def _by_slug(projects: Iterable[Path]) -> dict[str, tuple[str, ...]]:
 
 
 def project_of_folder(folder: Path, slugs: Mapping[str, tuple[str, ...]]) -> str:
-    """The directory that a folder of Claude Code or Qwen Code is about: the only known project of its name, else the one that its
-    session files record. Empty where neither tells."""
+    """The directory that a folder of Claude Code or Qwen Code belongs to.
+
+    The only known project of its name, else the directory that its session files record, else ""."""
     known = slugs.get(folder.name, ())
     return known[0] if len(known) == 1 else recorded_directory(folder)
 

@@ -1,4 +1,5 @@
-"""Keep the notes of one file as memories: changed ones as new versions, missing ones in the archive, equal ones once."""
+"""Store the notes of one file as memories: changed notes as new versions, missing ones in the archive, equal ones
+once."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ class KnownMemory(NamedTuple):
 
 
 class FileNotes:
-    """The notes of one file, kept inside a transaction of the caller's."""
+    """The notes of one file. Must be used inside a transaction."""
 
     def __init__(self, engine: Engine, program: str, path: str, trust: Trust, at: datetime) -> None:
         self._engine = engine
@@ -62,7 +63,7 @@ class FileNotes:
                 self.retire(origin)
 
     def retire(self, origin: MemoryOrigin) -> None:
-        """Its place is gone: what no other place holds goes to the archive."""
+        """Handle a note that vanished: archive its memory, unless another file contains it."""
         self._store.origins.put([origin._replace(is_gone=True)])
         self._release(origin)
         self.outcomes[RETIRED] += 1
@@ -84,7 +85,7 @@ class FileNotes:
             self._release(origin)
 
     def _same(self, read: ReadNote) -> str | None:
-        """The id of a memory of the project that says the same, also of one that was deleted here."""
+        """The id of a memory of the project with equal text, including deleted ones."""
         origins = self._store.origins.with_digests([read.digest])
         ids = [origin.memory for origin in origins if origin.project == read.project]
         known = {id: self._look_up(id) for id in dict.fromkeys(ids)}
@@ -97,7 +98,7 @@ class FileNotes:
         return next(alike, None) or self._saved(read)
 
     def _saved(self, read: ReadNote) -> str | None:
-        """A memory that was saved here, which nobody but its session would see if it were private."""
+        """A memory with equal text that was saved here and is not private to another session."""
         where = Filter(kinds=(Kind.MEMORY,), projects=(read.project,), public_or_in="")
         memories = self._store.memories.find(where, Page())
         return next((each.id for each in memories if digest_of(each.text) == read.digest), None)
@@ -146,7 +147,7 @@ class FileNotes:
         return memory.id
 
     def _own(self, origin: MemoryOrigin) -> Memory | None:
-        """The memory of a place, if it is that place's alone: nobody edited it here, and no other place holds it."""
+        """The memory of a note, if it was not edited here and no other file contains it."""
         memory, is_archived = self._look_up(origin.memory)
         others = [
             each
@@ -160,7 +161,7 @@ class FileNotes:
         return memory
 
     def _release(self, origin: MemoryOrigin) -> None:
-        """A place no longer holds a memory."""
+        """Detach a memory from a file that no longer contains it."""
         left = [each for each in self._store.origins.of_memories([origin.memory]) if not each.is_gone]
         memory, is_archived = self._look_up(origin.memory)
         if memory is None or is_archived:
@@ -171,7 +172,7 @@ class FileNotes:
             self._name_origins(memory.id)
 
     def _name_origins(self, id: str) -> None:
-        """Let the memory name the files that hold it."""
+        """Record in the memory's metadata the files that contain it."""
         living = [each for each in self._store.origins.of_memories([id]) if not each.is_gone]
         names = [{"program": each.program, "path": each.path} for each in living]
         names = [each for number, each in enumerate(names) if each not in names[:number]]
@@ -192,7 +193,7 @@ class FileNotes:
 
 
 def _is_as_read(memory: Memory, origin: MemoryOrigin) -> bool:
-    """Whether a program's file made it, and nobody changed it here since."""
+    """True if the memory comes from a program's file and was not changed here."""
     return memory.surface in SOURCES and digest_of(memory.text) == origin.digest
 
 

@@ -1,4 +1,4 @@
-"""What stands in another program's memory file, taken apart into single notes."""
+"""Parsers that split other programs' memory files into notes."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _FIELD = lazy_pattern(r"^[ \t]*(?P<name>[A-Za-z_]\w*):[ \t]*(?P<value>\S.*?)[ \t
 _HEADING = lazy_pattern(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$")
 _BULLET = lazy_pattern(r"(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
 _POINTER = lazy_pattern(r"(?:[-*+]|\d{1,3}[.)])[ \t]+\[[^\]]*\]\((?!\w+://)[^)\s]+\.md(?:#[^)]*)?\)")
-"""A line of an index that leads to a file beside it."""
+"""A line of an index that links to a file next to it."""
 _LIST_MARK = lazy_pattern(r"^[ \t]*(?:[-*+>]|#{1,6}|\d{1,3}[.)])[ \t]+", re.MULTILINE)
 _EMPHASIS = lazy_pattern(r"[*_`]+")
 _CWD = lazy_pattern(r"\bcwd\s*[:=]\s*[`\"']?(?P<path>(?:/|[A-Za-z]:[\\/])[^\s`\"';,)]*)")
 _THREAD = lazy_pattern(r"^thread_id:\s*(\S+)", re.MULTILINE)
 _CATEGORIES = {"feedback": MemoryKind.PREFERENCE, "user": MemoryKind.PREFERENCE, "reference": "reference"}
-"""What Claude Code and Qwen Code call the types of their memories; any other is a note."""
+"""The memory types of Claude Code and Qwen Code; any other type is a note."""
 
 
 class MemoryNote(NamedTuple):
     text: str
     place: str
-    """What names it in its file: "" for a file that is one note, else its heading and first words."""
+    """The name of the note in its file: "" if the file is one note, otherwise its heading and first words."""
     category: str = NOTE
     directory: str | None = None
-    """Where it belongs, if it says so itself; "" for no project."""
+    """The directory that the note names itself; "" for no project."""
     metadata: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -49,7 +49,7 @@ Parse = Callable[[str], list[MemoryNote]]
 
 
 def digest_of(text: str) -> str:
-    """Of the words of a text: case, white space, list marks and emphasis do not count."""
+    """A digest of the words of a text. Case, whitespace, list marks and emphasis do not count."""
     bare = _EMPHASIS.sub("", _LIST_MARK.sub("", text))
     return sha256(" ".join(bare.lower().split()).encode("utf-8", "replace")).hexdigest()[:32]
 
@@ -67,7 +67,8 @@ def topic(text: str) -> list[MemoryNote]:
 
 
 def index(text: str) -> list[MemoryNote]:
-    """MEMORY.md: each bullet with what is nested in it, and each paragraph. A line that leads to a topic file is none."""
+    """The notes of MEMORY.md: each bullet with its nested lines, and each paragraph. Links to topic files are
+    skipped."""
     _, body = _frontmatter(text)
     return [
         MemoryNote(_unmarked(block), f"{heading}\n{_first_words(block)}")
@@ -153,8 +154,8 @@ def _frontmatter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Bullets with what is nested in them, and paragraphs, each with the heading it stands under. A code fence belongs to what it
-    follows."""
+    """Bullets with their nested lines, and paragraphs, each with its heading. A code fence belongs to the block
+    before it."""
     lines = text.replace("\r\n", "\n").split("\n")
     outside = set(outside_fences(lines))
     heading, block = "", list[str]()
@@ -172,8 +173,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends_block(lines: list[str], number: int) -> bool:
-    """Whether a line is no part of the block before it: a heading, a bullet of the outermost list, or a blank line behind which
-    nothing nested follows."""
+    """True if a line ends the block before it: a heading, an outermost bullet, or a blank line without nested lines
+    after it."""
     line = lines[number]
     if not line.strip():
         following = next((each for each in lines[number:] if each.strip()), "")
@@ -198,7 +199,7 @@ def _split(text: str, level: int) -> Iterator[tuple[str, str]]:
 
 
 def _says_something(part: str) -> bool:
-    """Whether there is more than a heading and where it applies."""
+    """True if a section contains more than a heading and a directory."""
     lines = (line for line in part.splitlines() if line.strip() and not _HEADING.match(line))
     return any(not _CWD.match(line.strip()) for line in lines)
 

@@ -1,7 +1,9 @@
-"""One memory on all of a person's machines, through any folder that something copies between them.
+"""One memory on all of a person's machines, through any folder that is synchronised between them.
 
-Each machine writes sealed segments into its own directory of the folder and reads those of the others; no file is ever changed.
-`syncing` is one run, `stamping` orders changes, `merging` takes in what others wrote, `sending` writes what is new here."""
+Each machine writes sealed segments into its own directory of the folder and reads those of the others; no file is
+ever changed. `syncing` is one run, `stamping` orders changes, `merging` merges segments of other machines, and
+`sending` writes new records of this one.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,7 @@ class DeviceStatus(NamedTuple):
 
 class Devices:
     def __init__(self, engine: Engine, user_home: Path, *, patience_s: float = PATIENCE_S) -> None:
-        """`user_home` is what `~` means in the paths of projects."""
+        """`user_home` is the directory that `~` stands for in the paths of projects."""
         self.engine = engine
         self.home = engine.settings.home
         self._user_home = user_home
@@ -158,7 +160,8 @@ class Devices:
         return recovery_code(read_setup(self.home).vault.key)
 
     def sync(self, call: Call) -> SyncOutcome:
-        """Read what is new in the folder and write what is new here. What cannot be written stays unsent."""
+        """Read new segments from the folder and write new records of this store. Records that cannot be written stay
+        unsent."""
         if not self._take_lease():
             return SyncOutcome(is_busy=True)
         try:
@@ -167,7 +170,7 @@ class Devices:
             self.engine.store.leases.drop(LEASE, self._holder)
 
     def preview(self) -> SyncOutcome:
-        """What a sync would read and about how much it would send. Nothing is written."""
+        """Preview a sync: the segments it would read and the approximate amount it would send. Writes nothing."""
         _, folder = self._opened()
         listing, room = folder.read_listing(), self.engine.store.devices
         known = room.segments(map(str, listing.segments))
@@ -183,7 +186,7 @@ class Devices:
         )
 
     def status(self) -> DeviceStatus:
-        """What was read, not what was configured; looks into the folder if it is there."""
+        """The state of device sync, from the store and, if it is reachable, the folder."""
         setup, room = read_setup(self.home), self.engine.store.devices
         folder = DeviceFolder(setup.folder)
         waiting: list[str] = []
@@ -220,12 +223,13 @@ class Devices:
         )
 
     def remove(self, name: str, call: Call, *, rekey: bool) -> str:
-        """Take over the log of a machine that is lost or sold; with `rekey` under a new key, whose recovery code is returned."""
+        """Take over the log of a machine that is lost or sold. With `rekey`, create a new key and return its
+        recovery code."""
         with self._alone():
             return self._remove(name, call, rekey)
 
     def pull(self, host: str, via: str, trust: Trust, call: Call, *, dry_run: bool) -> PullOutcome:
-        """Bring over what is new on another machine, once, without a folder."""
+        """Copy new records from another machine, once, without a folder."""
         command = remote_command(host, via)
         with self._alone():
             return pull(self.engine, self._user_home, command, trust, call, dry_run=dry_run)
@@ -338,7 +342,7 @@ class Devices:
             )
 
     def _take_lease(self) -> bool:
-        """Whether no other process of this machine is syncing; waits for one that is."""
+        """Take the lease of this machine, waiting for another process. Returns False if that takes too long."""
         deadline = time.monotonic() + self._patience_s
         while not self.engine.store.leases.take(LEASE, self._holder, for_ms=LEASE_MS):
             if time.monotonic() >= deadline:
@@ -360,11 +364,11 @@ class Devices:
     def _renewing(self, call: Call) -> Callable[[float, float | None, str], None]:
         renewed_at = [time.monotonic()]
 
-        def progress(done: float, total: float | None, message: str) -> None:
+        def progress(amount: float, total: float | None, message: str) -> None:
             if (time.monotonic() - renewed_at[0]) * 1000 > LEASE_MS / 4:
                 self.engine.store.leases.take(LEASE, self._holder, for_ms=LEASE_MS)
                 renewed_at[0] = time.monotonic()
-            call.progress(done, total, message)
+            call.progress(amount, total, message)
 
         return progress
 

@@ -1,6 +1,8 @@
-"""Git as the carrier: fetch before a sync, commit and push after it. Only our directory is ever staged, and no hooks run.
+"""Git as the transport: fetch before a sync, commit and push after it. Only our directory is staged, and no hooks
+run.
 
-Segments never change, so there is nothing to conflict."""
+Segments never change, so there are no conflicts.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ class GitCarrier:
         self._folder = folder
 
     def fetch(self) -> None:
-        """Bring in what others pushed, if the branch has a remote one."""
+        """Pull new commits, if the branch has an upstream."""
         if self._has_upstream():
             self._run("pull", "--rebase", "--quiet")
 
     def send(self) -> None:
-        """Commit what changed in our directory and push it; once more if somebody else pushed meanwhile."""
+        """Commit and push changes in our directory; retry once if another machine pushed meanwhile."""
         self._run("add", "--all", "--", SUBFOLDER)
         if self._ask("diff", "--cached", "--quiet", "--", SUBFOLDER).returncode:
             self._run("commit", "--quiet", "--no-gpg-sign", "-m", COMMIT_SUBJECT, "--", SUBFOLDER)

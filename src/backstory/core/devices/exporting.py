@@ -1,6 +1,8 @@
-"""All records of this store that changed after a time, for another machine of the same person that asks once over ssh.
+"""Export of all records changed after a time, for another machine of the same person that connects over ssh.
 
-They travel as JSON lines, not sealed: ssh does that. The first line says whose they are and how far this reaches."""
+The format is JSON lines without encryption, which ssh provides. The first line names the machine and the end of the
+exported period.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _PLACEHOLDER = lazy_pattern(r"\.(.+\.seg)\.icloud")
 
 class FolderListing(NamedTuple):
     segments: dict[SegmentName, list[str]]
-    """By name, the paths below the folder that hold it: copies under other names too."""
+    """The paths of each segment below the folder, including copies under other names."""
     vaults: list[str]
     foreign: list[str]
     placeholders: list[str]

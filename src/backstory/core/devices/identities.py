@@ -1,7 +1,8 @@
 """Projects across machines: recognised by their repository, not by their path.
 
-A project travels as its remotes, its root commit, its path with the home as `~`, and its name. What arrives belongs to the first local
-project that fits, or else to a name of its own until such a project appears."""
+A record carries the project's remotes, root commit, path with the home as `~`, and name. An arriving record belongs
+to the first matching local project, or to a placeholder name until a matching project appears.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ Identity = Mapping[str, Any]
 
 
 class ProjectIdentities:
-    """What one sync knows of projects."""
+    """The projects known to one sync."""
 
     def __init__(self, room: DeviceRoom, home: Path, device_name: str) -> None:
         self._room = room
@@ -41,7 +42,7 @@ class ProjectIdentities:
         return self._known[path].identity
 
     def local_name(self, identity: Identity) -> str:
-        """What the project of an arriving record is called here."""
+        """The local name of an arriving record's project."""
         if not identity:
             return ""
         key = repr(sorted(identity.items(), key=str))
@@ -57,8 +58,10 @@ class ProjectIdentities:
         return self._local_names[key]
 
     def match_new(self, candidates: Iterable[str]) -> dict[str, str]:
-        """Projects of other machines that one of these directories turns out to be a clone of: former and present name. The
-        rows are the caller's to move."""
+        """Projects of other machines that one of these directories is a clone of, as a map from former to present
+        name.
+
+        The caller moves the rows."""
         moved: dict[str, str] = {}
         for path in candidates:
             if Path(path).is_absolute() and path not in self._known and Path(path).is_dir():
@@ -113,7 +116,7 @@ class ProjectIdentities:
         return bool(known.identity["device"] == identity["device"])
 
     def _by_path(self, identity: Identity) -> KnownProject | None:
-        """The same place below the home, if there is such a directory here that git does not contradict."""
+        """The local directory at the same path below the home, if it exists and git does not contradict."""
         path = str(identity["path"])
         place = str(self._home) + path[1:].replace("\\", "/")
         if not path.startswith((f"{HOME_MARK}/", f"{HOME_MARK}\\")) or not Path(place).is_dir():
@@ -123,7 +126,8 @@ class ProjectIdentities:
 
 
 def _label(identity: Identity) -> str:
-    """What a project is called that is not on this machine; the same on every machine. Its last part is its name."""
+    """The name of a project that is not on this machine, equal on every machine. Its last part is the project's
+    name."""
     if identity["remotes"]:
         return str(min(identity["remotes"]))
     path = str(identity["path"]).replace("\\", "/")

@@ -1,7 +1,9 @@
-"""Merge the records of other devices into this store. The outcome depends on the set of records alone, not on their order.
+"""Merge the records of other devices into this store. The result depends on the set of records, not on their order.
 
-Of versions the one with the greatest stamp is shown and the others are its history; of messages the set is kept; a deletion wins over
-everything. Each segment is merged in one transaction, after local changes to the same records got their stamps."""
+Of several versions the one with the greatest stamp is current and the others are history; messages form a set; a
+deletion wins over everything. Each segment is merged in one transaction, after local changes to the same records
+were stamped.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ FORGET = "forget"
 
 @dataclass
 class MergeCounts:
-    """What arrived that was new here."""
+    """Numbers of new records that arrived."""
 
     memories: set[str] = field(default_factory=set)
     conversations: set[str] = field(default_factory=set)
@@ -110,8 +112,10 @@ class Merger:
             self._room.settle(touched)  # the triggers noted what was just written
 
     def _unknown(self, records: Sequence[WireRecord]) -> list[WireRecord]:
-        """Without versions of memories that were read before. Each deletion and each joining of small segments writes everything else of
-        a segment again, so most records that ever arrive are known."""
+        """The records without versions of memories that were read before.
+
+        Each deletion, and each merge of small segments, writes the rest of a segment again, so most arriving records
+        are known."""
         ids = (record["id"] for record in records if record["k"] == MEMORY)
         known = self._room.sent_versions(MEMORY, ids) if self._is_in_folder else {}
         return [record for record in records if not _is_repeated(record, known.get(record["id"], ()))]
@@ -215,7 +219,7 @@ class Merger:
         self._enforce_state(id)
 
     def _enforce_state(self, id: str) -> None:
-        """Archive or bring back what is known to be so, whichever arrived first."""
+        """Archive or restore a memory according to its latest known state, regardless of the order of arrival."""
         known = self._room.versions(STATE, id)
         if not known:
             return
@@ -280,7 +284,7 @@ class Merger:
         return True
 
     def _settle_conversation(self, conversation: Conversation, arriving: Conversation) -> None:
-        """Nothing of what arrived through the folder is to be sent; what is here and unsent stays so."""
+        """Mark a conversation that arrived through the folder as sent. Local content that is unsent stays unsent."""
         id = conversation.id
         known = self._room.conversation(id)
         if not self._is_in_folder:
@@ -297,14 +301,14 @@ class Merger:
 
 
 def _is_repeated(record: WireRecord, known: Iterable[Version]) -> bool:
-    """Whether a record says nothing that the store lacks, given the versions of its memory that are in the folder."""
+    """True if a record adds nothing to the store, given the versions of its memory that are in the folder."""
     if record["k"] != MEMORY or not any(each.order == (record["s"], record["d"]) for each in known):
         return False
     return {*record.get("drops", ())} <= {each.digest for each in known if each.is_dropped}
 
 
 def _merged_header(present: Conversation, arriving: Conversation) -> Conversation:
-    """The better description; where it was read, and what is derived from it, stays this machine's."""
+    """The better of two descriptions, with this machine's source and derived fields."""
     if header_rank(arriving) <= header_rank(present):
         return present
     return arriving._replace(
@@ -319,7 +323,7 @@ def _merged_header(present: Conversation, arriving: Conversation) -> Conversatio
 def _merged_memory(
     versions: Iterable[Version], loaded: LoadedMemory | None, arriving: Version, memory: Memory
 ) -> LoadedMemory:
-    """What a memory says now, and said before, given all of its versions."""
+    """The current value and history of a memory, from all of its versions."""
     order: dict[str, tuple[int, str]] = {}
     for each in versions:
         order[each.digest] = max(order.get(each.digest, (0, "")), each.order)

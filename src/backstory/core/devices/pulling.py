@@ -1,6 +1,8 @@
-"""Bring over the memory of another machine once: over ssh, or from a container. No folder and no vault are needed.
+"""Copy the memory of another machine once, over ssh or from a container. Needs neither a folder nor a vault.
 
-The other side runs `backstory devices export`. What it sends counts as written by a machine of yours, unless its trust is lowered."""
+The other side runs `backstory devices export`. Its records count as those of your own machine, unless `trust` is
+lowered.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ class PullOutcome(NamedTuple):
 
 
 def remote_command(host: str, via: str) -> list[str]:
-    """What runs a command on the other side."""
+    """The command line that runs a command on the other side."""
     if via:
         return shlex.split(via)
     if not host or host.startswith("-"):  # ssh would take it for an option
@@ -52,7 +54,7 @@ def remote_command(host: str, via: str) -> list[str]:
 def pull(
     engine: Engine, user_home: Path, command: Sequence[str], trust: Trust, call: Call, *, dry_run: bool
 ) -> PullOutcome:
-    """Merge what is new on another machine since the last pull. Nothing is written with `dry_run`."""
+    """Merge records that are new on another machine since the last pull. With `dry_run` nothing is written."""
     room = engine.store.devices
     device = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
     known = next((peer for peer in room.peers() if peer.id == device), None)
@@ -88,7 +90,7 @@ def pull(
 
 @contextmanager
 def _lines(command: Sequence[str]) -> Iterator[Iterator[bytes]]:
-    """The lines that a command prints. Raises Unavailable when it fails, with what it complained of."""
+    """The lines that a command prints. Raises Unavailable with its error output if it fails."""
     with tempfile.TemporaryFile() as complaints:
         try:
             process = subprocess.Popen(
@@ -143,7 +145,7 @@ def _as_from(line: bytes, device: str, trust: Trust) -> WireRecord:
 
 
 def _redact(records: Sequence[WireRecord], rules: Redactor) -> None:
-    """The other side may have stored secrets that this machine's rules take out."""
+    """Redact texts: the other side may have stored secrets that this machine's rules remove."""
     texts = [each for record in records for each in (record, *record.get("messages", ())) if "text" in each]
     redacted, _ = rules.redact_all([each["text"] for each in texts])
     for each, text in zip(texts, redacted, strict=True):

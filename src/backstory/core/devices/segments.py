@@ -1,7 +1,9 @@
-"""A segment: a sealed, compressed file of records that is written once and never changed.
+"""Segments: sealed, compressed files of records that are written once and never changed.
 
-`BKS1`, the id of the key, a nonce, and then JSON lines in zstd, sealed. The first line describes the log of the device that wrote it.
-The name has the SHA-256 of the file, so that a copy that is not complete is known before it is opened."""
+Format: `BKS1`, the id of the key, a nonce, and sealed JSON lines in zstd. The first line describes the log of the
+device that wrote it. The name contains the SHA-256 of the file, so that an incomplete copy is detected before it is
+opened.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ MAGIC = b"BKS1"
 MAX_SEGMENT_BYTES = 1_000_000
 """Before sealing. A deletion rewrites whole segments, and half a copy is read again."""
 MAX_OPENED_BYTES = 200_000_000
-"""What a damaged or hostile file may grow to."""
+"""Limit for the decompressed size of a damaged or hostile file."""
 ZSTD_LEVEL = 3
 _NAME = lazy_pattern(r"([0-9a-f]{12})/(\d{8})-([0-9a-f]{16})[^/]*\.seg")
 
@@ -40,11 +42,11 @@ class OpenedSegment(NamedTuple):
 
 
 class NotOpened(Exception):
-    """A whole file that cannot be read; the text says why."""
+    """A complete file that cannot be read; the message gives the reason."""
 
 
 def parse_name(path: str) -> SegmentName | None:
-    """Whatever a synchroniser put between the digest and `.seg` does not matter: it is the same segment again."""
+    """Parse a segment's file name. Text that a synchroniser inserts between the digest and `.seg` is ignored."""
     match = _NAME.fullmatch(path)
     return SegmentName(match[1], int(match[2]), match[3]) if match else None
 
@@ -90,7 +92,7 @@ def encoded(record: WireRecord) -> bytes:
 
 
 def entities_in(records: Iterable[WireRecord]) -> dict[str, bool]:
-    """The ids that a segment speaks of, and whether it holds more of each than its deletion."""
+    """The ids in a segment, each with True if the segment contains more than its deletion."""
     held: dict[str, bool] = {}
     for record in records:
         is_content = record["k"] != "forget"

@@ -48,7 +48,7 @@ class Sender:
         self._arrived = arrived
 
     def outgoing(self) -> Iterator[OutgoingRecord]:
-        """Deletions first: whoever reads them need not store what they delete."""
+        """Unsent records, deletions first: a reader then need not store the deleted records."""
         yield from self._deletions()
         after = ("", "")
         while some := self._room.unsent_versions(RECORDS_AT_ONCE, after):
@@ -86,7 +86,7 @@ class Sender:
             yield OutgoingRecord(record, lambda order=version.order: self._room.mark_sent(kind, id, order))  # type: ignore[misc]
 
     def _memory_contents(self, id: str) -> dict[str, Memory]:
-        """The versions that the store holds, by digest."""
+        """The versions of a memory that are in the store, by digest."""
         loaded = load_memory(self._store, id)
         if loaded is None:
             return {}
@@ -143,7 +143,7 @@ class Sender:
     def _message_lines(
         self, known: SentConversation, loaded: LoadedConversation, last: int
     ) -> Iterator[WireRecord]:
-        """Messages that are not in the folder: those after the mark, or all if what is before it changed."""
+        """Messages that are not in the folder: those after the mark, or all of them if earlier ones changed."""
         id = known.id
         wanted: set[str] | None = None
         if loaded.state != LIVE:

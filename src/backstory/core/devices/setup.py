@@ -1,4 +1,5 @@
-"""What this machine remembers of its vault: a file in the data directory that only the user may read, and where that may lie."""
+"""The vault settings of this machine: a file in the data directory that only the user can read, and its allowed
+location."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def remove_setup(home: Path) -> None:
 
 
 def synced_place(place: Path) -> str:
-    """Why a directory seems to be copied elsewhere by a file synchroniser; empty when it does not."""
+    """The reason why a directory seems to be copied by a file synchroniser, or "" if it does not."""
     place = Path(os.path.abspath(place))
     for part in place.parts:
         if any(

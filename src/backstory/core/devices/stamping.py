@@ -1,6 +1,7 @@
-"""Give stamps to what changed in this store since the last sync: each new version gets one, and each deletion.
+"""Stamp the changes of this store since the last sync: each new version and each deletion gets a stamp.
 
-This runs before anything of other devices is read, so that a change made after seeing theirs is later than theirs."""
+This happens before segments of other devices are read, so that a change made after seeing theirs gets a later stamp.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from .wire import digest, former_digest, former_of, rest_digest
 
 MEMORY, CONVERSATION, STATE, CHECKPOINTS = "memory", "conversation", "state", "checkpoints"
 STAMPED_AT_ONCE = 200
-"""Records of one transaction, so that nobody waits long to save."""
+"""Records per transaction, so that other writers do not wait long."""
 
 
 class Stamper:

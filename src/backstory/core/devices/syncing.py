@@ -1,4 +1,4 @@
-"""One sync with the folder: stamp what changed here, read what is new there, erase what was forgotten, and write what is unsent."""
+"""One sync with the folder: stamp local changes, read new segments, erase forgotten records, write unsent ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PATIENT_SYNCS = 5
 PATIENT_S = 86_400
 """How long a device leaves it to the one that forgot something to clear the folder of it."""
 ANNOUNCED_EVERY_S = 86_400
-"""A device that has nothing to send says that it is there."""
+"""Interval after which a device without news still writes a segment, to show that it is active."""
 DEVICE = "device"
 """A record about a device itself: that it takes part, left, or was removed."""
 PRESENT, LEFT, REMOVED = "", "left", "removed"
@@ -56,7 +56,7 @@ class SkippedFile(NamedTuple):
 
 
 class DeviceSync:
-    """For one run. The caller holds the lease."""
+    """One run of a sync. The caller has the lease."""
 
     def __init__(
         self, engine: Engine, setup: DeviceSetup, folder: DeviceFolder, call: Call, home: Path
@@ -197,7 +197,7 @@ class DeviceSync:
         self.room.put_peer(peer._replace(state=str(record["v"]), alive=()))
 
     def _match_projects(self) -> None:
-        """Give what came with a project of another machine to its clone here, if there is one by now."""
+        """Move records of another machine's project to its clone on this machine, if there is one by now."""
         candidates = [str(self.engine.settings.project), *self.store.entries.projects()]
         moved = self.projects.match_new(candidates)
         with self.store.transaction():
@@ -205,7 +205,7 @@ class DeviceSync:
                 self.room.move_project(former, now)
 
     def _heal(self) -> None:
-        """What this device wrote and somebody deleted by mistake is written again."""
+        """Write segments of this device again that were deleted from the folder by mistake."""
         listed = {*self._listed(), *map(_without_cloud, self.listing.placeholders)}
         missing = [each for each in self.room.own_segments() if each.name not in listed]
         with self.store.transaction():
@@ -248,7 +248,8 @@ class DeviceSync:
         self._writer(vault).write(map(OutgoingRecord, records), replaces)
 
     def _clear_folder(self) -> None:
-        """Replace every segment that holds something deleted by what else is in it, whoever wrote it; then delete it."""
+        """Rewrite every segment that contains deleted records without them, regardless of its author, and delete the
+        original."""
         listed = {str(name): name for name in self.listing.segments}
         known = self.room.segments(listed)
         due = {
@@ -268,7 +269,9 @@ class DeviceSync:
         )
 
     def replace_segments(self, names: Collection[SegmentName], vault: Vault | None = None) -> None:
-        """Write what may stay of these segments into new ones of this device, and delete them. With another vault: under its key."""
+        """Write the remaining records of these segments into new ones of this device, and delete the old ones.
+
+        With another vault, the new segments use its key."""
         segments = [segment for name in names if (segment := self._open(name)) is not None]
         if not segments:
             return
@@ -324,7 +327,7 @@ def _without_cloud(path: str) -> str:
 
 
 def erase_undone(engine: Engine) -> bool:
-    """Delete in the store what was deleted elsewhere, with its bytes; also what came back since. Whether there was anything."""
+    """Erase records that were deleted elsewhere, including those that came back. Returns whether there were any."""
     room = engine.store.devices
     undone = room.undone_deletions()
     memories = [note for note in undone if note.kind == MEMORY]

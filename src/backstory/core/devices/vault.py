@@ -25,11 +25,11 @@ SCRYPT_BLOCK = 8
 SCRYPT_MEMORY = 2 * 128 * SCRYPT_COST * SCRYPT_BLOCK
 _KNOWN_TEXT = b"backstory devices"
 _TYPED_WRONG = str.maketrans("018", "OIB")
-"""Base32 has no such digits; people read them into handwriting."""
+"""Digits that Base32 does not use, but that people read into handwriting."""
 
 
 class Vault(NamedTuple):
-    """What `vault-N.json` says, with the key."""
+    """The contents of `vault-N.json`, with the key."""
 
     id: str
     number: int
@@ -46,7 +46,7 @@ class Vault(NamedTuple):
 
 
 class VaultFile(NamedTuple):
-    """What `vault-N.json` says to somebody without the key."""
+    """The contents of `vault-N.json` that are readable without the key."""
 
     id: str
     number: int
@@ -113,7 +113,7 @@ def vault_text(vault: Vault, passphrase: str = "") -> str:
 
 
 def read_vault_file(raw: bytes) -> VaultFile:
-    """Raises Unreadable for what is no vault file of a format that this version knows."""
+    """Parse a vault file. Raises Unreadable for other files and for unknown formats."""
     try:
         body = json.loads(raw)
         if body["format"] != FORMAT:
@@ -136,7 +136,7 @@ def recovery_code(key: bytes) -> str:
 
 
 def key_of_code(code: str) -> bytes:
-    """The key that a recovery code is, in whatever case and with whatever between its groups."""
+    """Decode a recovery code, ignoring case and separators."""
     letters = "".join(char for char in code.upper() if char.isalnum()).translate(_TYPED_WRONG)
     letters = letters.removeprefix(CODE_PREFIX.translate(_TYPED_WRONG))
     try:

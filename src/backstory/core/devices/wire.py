@@ -1,6 +1,7 @@
-"""Records as they travel: memories, messages and conversations as JSON objects, and the digests that tell versions apart.
+"""The wire format: memories, messages and conversations as JSON objects, and digests that identify versions.
 
-Projects are left out here: they travel as identities, see `identities`."""
+Projects are sent as identities; see `identities`.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def read_memory(id: str, project: str, record: Mapping[str, Any]) -> Memory:
 
 
 def former_of(memory: Memory) -> Former:
-    """What a history shows of a version that is no longer the present one."""
+    """The fields of a version that a history shows."""
     return Former(
         memory.text,
         memory.category,
@@ -62,7 +63,7 @@ def former_of(memory: Memory) -> Former:
 
 
 def with_former(memory: Memory, former: Former) -> Memory:
-    """An earlier version, with the fields that a history does not keep as they are now."""
+    """An earlier version of a memory; fields that the history does not store have their current values."""
     return memory._replace(
         text=former.text,
         summary="",
@@ -81,7 +82,7 @@ def former_digest(former: Former) -> str:
 
 
 def rest_digest(memory: Memory) -> str:
-    """Of the fields that a history does not show. A better summary is no change."""
+    """A digest of the fields that a history does not show. A better summary does not count as a change."""
     return digest(
         [memory.key, memory.tags, memory.session, memory.surface, memory.trust, to_ms(memory.created_at)]
     )
@@ -98,7 +99,7 @@ def header_digest(conversation: Conversation) -> str:
 
 
 def header_rank(conversation: Conversation) -> tuple[int, int, str]:
-    """Of two descriptions of one conversation the greater is taken, on every device."""
+    """The rank of a description: of two descriptions of one conversation, every device takes the greater."""
     return conversation.standing, to_ms(conversation.updated_at), header_digest(conversation)
 
 
@@ -156,7 +157,8 @@ def read_sayings(record: Mapping[str, Any]) -> list[MessageSaying]:
 
 
 def message_rank(message: Message) -> tuple[int, int, str, str, int, int]:
-    """Of two texts of one message the greater is taken, on every device: what is redacted stays so, then the longer."""
+    """The rank of a text: of two texts of one message, every device takes the greater. Redacted text wins, then
+    longer text."""
     text = message.text
     return text.count(REDACTED), len(text), text, message.role, message.seq, to_ms(message.created_at)
 

@@ -1,4 +1,4 @@
-"""Failed commands, the errors that they printed, and what made the same command pass later."""
+"""Failed commands, their errors, and the changes that made the same command pass later."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 class Failures(CorePart):
     def fixes(self, text: str, projects: tuple[str, ...] | None = None) -> list[Fix]:
-        """Earlier failures with the error of a text, and what made them pass; the best first, none if it was never solved.
+        """Earlier failures with the error in a text, and their solutions, best first; empty if it was never solved.
 
-        Without projects: the caller's own, or else the same error in any other. An empty tuple means all alike."""
+        Without `projects`: the caller's own, else the same error in any other project. An empty tuple means all
+        projects."""
         self.engine.sync_first(self.call)
         store, running = self.engine.store, running_conversations(self.engine, self.caller)
         own = (self.caller.project,) if projects is None else projects
@@ -36,7 +37,7 @@ class Failures(CorePart):
         return self.fixes(query, projects) if has_error_lines(query) else []
 
     def how(self, words: str, projects: tuple[str, ...] | None = None) -> list[KnownCommand]:
-        """Commands that passed and whose text has the words, the best first. Projects as in `fixes`."""
+        """Commands that passed and contain the words, best first. `projects` works as in `fixes`."""
         self.engine.sync_first(self.call)
         own = (self.caller.project,) if projects is None else projects
         commands = known_commands(self.engine.store, words, self._where(own))

@@ -1,4 +1,4 @@
-"""The family of a shell command: which program it runs for what, without directory, wrappers, arguments and pipes."""
+"""The family of a shell command: its program and task, without directory, wrappers, arguments and pipes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...domain.lazy import lazy_pattern
 
 MAX_FAMILY_CHARS = 60
 MAX_COMMAND_CHARS = 4_000
-"""At the beginning of a command; a longer one is a script, whose first lines say what it is for."""
+"""The part of a command to look at. A longer command is a script, whose first lines show its purpose."""
 
 _HEREDOC = lazy_pattern(r"<<-?\s*['\"]?(\w+)['\"]?.*?^\s*\1\s*$", re.DOTALL | re.MULTILINE)
 _HIDDEN = lazy_pattern(
@@ -42,7 +42,7 @@ _LOOKING = frozenset((
     "ps", "lsof", "top", "df", "du", "date", "whoami", "id", "env", "history", "man", "bat", "tee", "column", "basename",
     "dirname", "realpath", "readlink",
 ))  # fmt: skip
-"""Print what is there: errors in their output are other people's, and they exit with 1 for "nothing found"."""
+"""Programs that only print: errors in their output are quotations, and they exit with 1 for "nothing found"."""
 _LOOKING_TASKS = {
     "git": frozenset(("status", "log", "diff", "show", "branch", "blame", "ls-files", "grep", "rev-parse", "remote", "reflog", "shortlog", "describe", "config")),
     "gh": frozenset(("pr", "run", "issue", "api", "search", "repo", "release", "workflow")),
@@ -72,7 +72,7 @@ _WITH_TASKS = frozenset((
     "ruff", "prisma", "alembic", "django-admin", "manage.py", "vercel", "netlify", "wrangler", "fly", "flyctl", "heroku",
     "supabase", "firebase",
 ))  # fmt: skip
-"""Programs whose first argument names the task: `git push` and `git commit` are different commands."""
+"""Programs whose first argument is the task: `git push` and `git commit` are different commands."""
 _HELP = frozenset(("--help", "--version", "help"))
 _VALUED_OPTION = lazy_pattern(r"^(?:-C|-c|-f|-p|-w|--git-dir|--work-tree|--prefix|--cwd|--dir|--file|--filter|--project|--directory|--manifest-path|--namespace|-n)$")  # fmt: skip
 _CHECK = lazy_pattern(
@@ -86,7 +86,7 @@ _PROGRAM = lazy_pattern(r"[A-Za-z_][\w.@+:-]*")
 
 @lru_cache(maxsize=512)
 def families(command: str) -> tuple[str, ...]:
-    """What each part of a command line runs, in order; nothing for parts that only prepare, print or look."""
+    """The family of each part of a command line, in order. Parts that only prepare, print or look have none."""
     return tuple(dict.fromkeys(_families(command)))
 
 
@@ -100,17 +100,17 @@ def _families(command: str) -> Iterator[str]:
 
 
 def is_check(family: str) -> bool:
-    """Whether it belongs to tests, builds, linters and the like: its output contains a verdict."""
+    """True for tests, builds, linters and the like: their output contains a verdict."""
     return _CHECK.search(family) is not None
 
 
 def has_reliable_exit(command: str) -> bool:
-    """Whether the exit code of the line is that of its command: a pipe or a further command replaces it."""
+    """True if the exit code of the line is that of its command: a pipe or a further command replaces it."""
     return "pipefail" in command or _UNRELIABLE_EXIT.search(_bare(command).strip()) is None
 
 
 def normalized(command: str) -> str:
-    """A command line without what only changes how much of its output is shown."""
+    """A command line without parts that only limit its output."""
     quoted = _HIDDEN.sub(lambda match: re.sub(r"[|;&]", "", match[0]), command)
     unpiped = re.sub(r"\s*\|&?\s*(?:tail|head|grep|egrep|rg|cat|less|tee|sed|awk)\b[^|;&\n]*", "", quoted)
     unpiped = re.sub(r"\s*(?:2>&1|\d?>\s*/dev/null|;\s*echo\b[^;&|\n]*)", "", unpiped)
@@ -164,7 +164,7 @@ def _family(program: str) -> str:
 
 
 def _changes(head: str, rest: list[str]) -> bool:
-    """Whether a command of gh changes something; the others print what is on the server."""
+    """True if a gh command changes something; the others print data of the server."""
     return head == "gh" and rest[1:2] != [] and rest[1] in ("create", "merge", "edit", "close", "checkout", "upload", "delete", "ready")  # fmt: skip
 
 

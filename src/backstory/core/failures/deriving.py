@@ -1,6 +1,8 @@
-"""Runs of conversations that were stored before the present rules and whose source is gone.
+"""Runs of conversations that were stored by older rules and whose source is gone.
 
-They are made from stored traces: a command, and the error that follows it. Which lines passing runs print is not stored."""
+They are derived from stored traces: a command, and the error that follows it. Output lines of passing runs are not
+stored.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The runs of a conversation's commands: which failed, and the lines that say why.
+"""The runs of a conversation's commands: which failed, and the lines with the reason.
 
-Most commands only look or print, and most results need no look at all: only the output of commands that failed, and of
-checks, is gone through.
+Most commands only look or print, and most results need no analysis: only the output of failed commands and of checks
+is searched.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from .commands import families, has_reliable_exit, is_check
 from .lines import error_lines, output_of, signatures
 
 RUN_RULES = 1
-"""Raised when the rules change, with a migration that has the sources read again. Conversations whose source is gone are
-derived again from what is stored of them."""
+"""Version of the rules, raised with a migration that makes sources be read again.
+
+Conversations without a source are derived again from stored data.
+"""
 MAX_HARMLESS_LINES = 20
 VERDICT_CHARS = 3_000
 _SOME_FAILED = lazy_pattern(r"\b[1-9]\d* (?:failed|failing|failures?|errors?)\b")
@@ -25,7 +27,7 @@ _ALL_PASSED = lazy_pattern(r"\b[1-9]\d* (?:tests? )?pass(?:ed|ing)?\b|\b0 (?:fai
 
 
 def with_runs(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns with the runs of their commands. Lines have no signatures yet: secrets are taken out first."""
+    """The turns with the runs of their commands. Lines get their signatures later, after redaction."""
     return [turn._replace(runs=tuple(_runs_of(turn))) if turn.calls else turn for turn in turns]
 
 
@@ -63,7 +65,7 @@ def run_of(command: str, result: CallResult) -> CommandRun | None:
 
 
 def _has_passed(text: str) -> bool:
-    """Whether the last lines count tests that passed and none that failed."""
+    """True if the last lines count passed tests and no failed ones."""
     tail = text[-VERDICT_CHARS:]
     return _SOME_FAILED.search(tail) is None and _ALL_PASSED.search(tail) is not None
 

@@ -1,4 +1,5 @@
-"""Find earlier failures with the error of a text, and what made them pass. Silent unless the error was met and solved."""
+"""Find earlier failures with the error of a text, and their solutions. Empty unless the error occurred and was
+solved."""
 
 from __future__ import annotations
 
@@ -18,12 +19,12 @@ MAX_QUESTION_LINES = 20
 MAX_MATCHES = 500
 """Stored lines that are looked at for one question, the newest."""
 MAX_CANDIDATES = 12
-"""Failures whose solution is looked for, the best matches."""
+"""The number of best matching failures whose solution is looked up."""
 MIN_SCORE = 0.125
 """For one line; with more lines in the question more of them must match."""
 SIMILAR_WEIGHT = 0.4
 UNSURE_WEIGHT = 0.7
-"""Of a failure that only its output shows."""
+"""The weight of a failure that is visible only in the output."""
 _KIND_BONUS = {FixKind.EDIT: 0.02, FixKind.COMMAND: 0.02, FixKind.BEFORE: 0.01, FixKind.AGAIN: -0.02}
 
 

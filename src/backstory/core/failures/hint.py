@@ -34,8 +34,10 @@ _HINT_SIZES = (LARGE_HINT, HintSize(120, 3), HintSize(70, 2), HintSize(40, 1))
 def fix_hint(
     store: Store, text: str, project: str, *, running: Collection[str] = (), max_tokens: int = MAX_HINT_TOKENS
 ) -> str:
-    """What made the error of a text pass earlier in a project, in at most `max_tokens`; "" if it was not met, or passed by
-    itself. `running` are conversations that are not the past yet, such as that of the hook."""
+    """The earlier solution of an error in a project, in at most `max_tokens`; "" if there is none or it passed by
+    itself.
+
+    `running` are conversations to ignore because they are still going on, for example that of the hook."""
     if not has_error_lines(text):
         return ""
     where = Filter(kinds=(Kind.MESSAGE,), projects=(project,), public_or_in="", repository_of=project)
@@ -47,14 +49,14 @@ def fix_hint(
 
 
 def fix_sentence(fix: Fix, size: HintSize = LARGE_HINT) -> str:
-    """When and where an error was met, and what made it pass."""
+    """A sentence with the time, place and solution of an earlier error."""
     known = "The same error" if fix.match is ErrorMatch.SAME else "A similar error"
     place = f"{fix.conversation}#{fix.seq + 1}"
     return f"{known} was met on {fix.at:%Y-%m-%d} ({place}) and solved: {remedy(fix, size)}"
 
 
 def remedy(fix: Fix, size: HintSize = LARGE_HINT) -> str:
-    """What made a failure pass, as the end of a sentence."""
+    """The solution of a failure, as the end of a sentence."""
     solution = fix.solution
     passed = _command(solution.passed, size)
     match solution.kind:
@@ -82,6 +84,6 @@ def _files(fix: Fix, limit: int) -> str:
 
 
 def _inside(path: str, project: str) -> str:
-    """The path within the project; of a long one elsewhere, the end."""
+    """The path relative to the project; the end of a long path outside of it."""
     inside = path.removeprefix(f"{project.rstrip('/')}/") if project else path
     return inside if len(inside) <= MAX_PATH_CHARS else f"…{inside[-MAX_PATH_CHARS:]}"

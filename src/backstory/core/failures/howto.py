@@ -19,10 +19,10 @@ MAX_ANSWERS = 5
 MAX_RUNS = 5_000
 """Stored runs that are looked at for one question, the newest."""
 MIN_SHARE = 0.7
-"""Of the weight of the words in the best match, that a command must have."""
+"""The minimum share of the best match's word weight that a command must have."""
 _WORD = lazy_pattern(r"[\w.:/-]*\w")
 _REQUEST_WORDS = frozenset(["run", "execute", "do", "use", "call", "get", "command", "commands"])
-"""Said of any command."""
+"""Words that say nothing about a particular command."""
 
 
 class KnownCommand(NamedTuple):
@@ -63,7 +63,7 @@ def _terms(words: str) -> list[str]:
 
 
 def _weights(terms: Sequence[str], commands: Sequence[CommandCount]) -> dict[str, float]:
-    """A word that few commands have says more."""
+    """The weight of each word: a rare word counts more."""
     frequency = {term: sum(_has(each, term) for each in commands) for term in terms}
     return {
         term: log(1 + len(commands) / (0.5 + frequency[term])) if frequency[term] else 0.0 for term in terms

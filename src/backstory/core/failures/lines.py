@@ -1,7 +1,8 @@
-"""The lines of a command's output that say what went wrong, and their signatures.
+"""The error lines of a command's output, and their signatures.
 
-Two outputs show the same error if they share a signature: times, numbers, ids and directories differ from run to run, names
-and quoted words do not. The loose signature leaves out quoted words too: errors that share only it are similar.
+Two outputs show the same error if they share a signature: times, numbers, ids and directories differ between runs,
+names and quoted words do not. The loose signature leaves out quoted words too: errors that share only it are
+similar.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SCANNED_CHARS = 60_000
 """At the end of an output, where failures are summed up."""
 FOOTER_CHARS = 400
 SHORT_OUTPUT_LINES = 6
-"""A failed command that prints no more says in it what went wrong, whatever the words."""
+"""A failed command with at most this many lines of output shows its reason in them, regardless of the wording."""
 
 _ANSI = lazy_pattern(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]")
 _PROGRESS_DOTS = "".join(map(chr, range(0x2800, 0x2900)))
@@ -28,13 +29,13 @@ _HEADER = lazy_pattern(
     r"\A(?:\s*(?:Exit code:? -?\d+|Process exited with code -?\d+|Chunk ID: .*|Wall time: .*|Original token count: .*|Total output lines: .*"
     r"|Command: .*|Directory: .*|Stdout: ?|Output:)\n?)+"
 )
-"""What assistants write above an output."""
+"""Lines that assistants add above an output."""
 _FOOTER = lazy_pattern(
     r"\n?<(?:exited|\S+ \d+ completed) with exit code -?\d+>\s*\Z|^(?:Stderr: \(empty\)|Exit Code: .*|Signal: .*|Background PIDs: .*|Process Group PGID: .*|Error: \(none\))$",
     re.MULTILINE,
 )
 _NO_OUTPUT = ("The user doesn't want to", "[Request interrupted", "Request interrupted", "<tool_use_error>", "Command running in background", "Cancelled", "This command requires approval", "Claude requested permissions", "Permission to use", "Sibling tool call errored")  # fmt: skip
-"""How results begin that tell of the conversation and not of the command."""
+"""The beginnings of results that describe the conversation and not the command."""
 
 _FIRST_WORDS = (
     r"^E\s{2,}\S"  # pytest
@@ -61,7 +62,8 @@ _HINTS = (
     "reject", "timed out", "refused", "unrec", "unkn", "unexp", "unsup", "invalid", "illegal", "missing", "ambiguous", "abort", "externally", "does", "reformat",
     "e  ", "** (", "●", "✕", "✗", "✘", "×", "✖",
 )  # fmt: skip
-"""Each line that one of the patterns matches contains one, in lower case, or names a place. Most lines need only this look."""
+"""Substrings of which every line that a pattern matches contains one, in lower case. Most lines need only this
+check."""
 _PLACE = lazy_pattern(r"[ \t]*[^\s:(]*(?::\d|\(\d+,)")
 _EMPTY_WORDS = lazy_pattern(
     r"\W*(?:FAIL(?:ED)?|[Ee]rror|ERROR|errors?|Traceback.*|error Command failed.*|error: script .* exited.*|error: Recipe .* failed.*|.*ERROR task failed"
@@ -70,18 +72,18 @@ _EMPTY_WORDS = lazy_pattern(
     r"|(?:=+ )?short test summary.*|[=_*─-]{5,}.*|error: could not compile .* due to .*|error: test failed, to rerun.*|error: aborting due to .*|For more information about this error.*"
     r"|FAIL|FAILED \(.*\)|Failed Tests \d+|Tests?:? .*\d+ failed.*|Test Files .*|Test Suites: .*|Snapshots: .*|Found \d+ errors?.*|✖ \d+ problems?.*|Some (?:errors|warnings) .*)\W*",
 )
-"""Lines that say that something failed and not what."""
+"""Lines that report a failure without its reason."""
 _PACKAGE_FAILED = lazy_pattern(r"FAIL\s+\S+(?:\s+(?:[\d.]+s|\[.*\]|\(.*\)))?$")
 _QUOTATION = lazy_pattern(
     r"^\s+(?:at |File \")|^\s*>?\s*\d+(?:\s+\d+)?\s*[│|]|^\s*[\^~]+|^\s*(?:[+\-]\s|diff --git|@@ )|^\s*[$>%] |^E\s+[-+?] "
     r"|^\W*(?:\w+\W+)?(?:[Ww]arn(?:ing)?|WARN(?:ING)?|INFO|[Ii]nfo|DEBUG|[Dd]ebug|[Nn]ote|[Hh]int|help|TRACE)\b(?!.*\berror\b)"
 )
-"""Stack frames, source excerpts, diffs and echoed commands quote code, in which any word may stand; log messages below the level
-of an error are not what failed."""
+"""Stack frames, source excerpts, diffs and echoed commands quote code, in which any word may occur; log messages
+below the level of an error are not failures."""
 
 
 def output_of(text: str) -> str:
-    """The output alone: without colours and what an assistant wrote around it. Empty where the command did not run."""
+    """The bare output, without colours and additions of an assistant. "" if the command did not run."""
     text = _ANSI.sub("", text) if "\x1b" in text else text
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = _HEADER.sub("", text, count=1)
@@ -90,15 +92,15 @@ def output_of(text: str) -> str:
 
 
 def has_error_lines(text: str) -> bool:
-    """Whether a text looks like the output of something that failed."""
+    """True if a text looks like the output of a failed command."""
     lines = _suspicious_lines(output_of(text)[-SCANNED_CHARS:])
     return any(_announces(line) or _LOCATED.search(line) or _PHRASE.search(line) for line in lines)
 
 
 def error_lines(text: str, *, has_failed: bool, limit: int = MAX_ERROR_LINES) -> list[str]:
-    """The lines that say what went wrong, at most `limit`, in their order; of a traceback the last one.
+    """The lines with the reason of a failure, at most `limit`, in order; of a traceback the last one.
 
-    If the command is not known to have failed, only lines that announce an error by their form."""
+    If the command is not known to have failed, only lines that have the form of an error."""
     output = output_of(text)[-SCANNED_CHARS:]
     lines = list(dict.fromkeys(_suspicious_lines(output)))
     announced = set(filter(_announces, lines))
@@ -118,13 +120,13 @@ def _stripped(lines: Iterable[str]) -> list[str]:
 
 
 def _last_lines(output: str) -> list[str]:
-    """The last lines of a short output, whatever their words."""
+    """The last lines of a short output, regardless of their wording."""
     lines = [line for line in _stripped(output.split("\n")) if len(line) > 4 and not _says_nothing(line)]
     return [line[:MAX_LINE_CHARS] for line in lines[-2:]] if len(lines) <= SHORT_OUTPUT_LINES else []
 
 
 def _suspicious_lines(output: str) -> Iterator[str]:
-    """The lines that one of the patterns may match."""
+    """The lines that a pattern may match."""
     lower = output.lower()
     hints = [hint for hint in _HINTS if hint in lower]
     for raw, small in zip(output.split("\n"), lower.split("\n"), strict=True):
@@ -137,14 +139,14 @@ def _suspicious_lines(output: str) -> Iterator[str]:
 
 
 def _announces(line: str) -> bool:
-    """Whether a line is an error by its form."""
+    """True if a line has the form of an error."""
     if _STRONG.search(line):
         return True
     return ("rror" in line or "Exception" in line) and _EXCEPTION.search(line) is not None
 
 
 def _says_nothing(line: str) -> bool:
-    """Whether a line quotes something, or says only that something failed."""
+    """True if a line is a quotation, or reports only that something failed."""
     return _QUOTATION.match(line) is not None or _EMPTY_WORDS.fullmatch(line.strip()) is not None
 
 
@@ -167,7 +169,7 @@ _MARKS = [
         ("", r"\s+", " "),
     )
 ]  # fmt: skip
-"""What differs from run to run, what takes its place, and what a line must contain to have it: most have little of it."""
+"""Variable parts of lines, their replacements, and a substring that a line must contain to be checked."""
 _ANY_DIGIT = lazy_pattern(r"\d")
 _QUOTED = lazy_pattern(r"(?<!\w)'[^']{1,80}'|\"[^\"]{1,80}\"|`[^`]{1,80}`|“[^”]{1,80}”|‘[^’]{1,80}’")
 _WORD = lazy_pattern(r"[A-Za-z]{3,}")
@@ -210,7 +212,7 @@ def signatures(line: str) -> Signatures:
 
 
 def signature(line: str) -> str:
-    """The line without what differs from run to run."""
+    """The line without parts that differ between runs."""
     line = line.replace("\\", "/")
     has_digit = _ANY_DIGIT.search(line) is not None
     for pattern, mark, needs in _MARKS:

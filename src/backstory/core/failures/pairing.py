@@ -1,4 +1,4 @@
-"""Failed, then passed: what happened between a failure and the next run of the same command without its error."""
+"""Pairing of a failure with the next run of the same command without its error, and the steps in between."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...domain.runs import FixKind, Solution, WorkStep
 from .commands import is_check, normalized
 
 MAX_STEPS = 60
-"""Steps after which the failure is taken for abandoned: what passes later passes for other reasons."""
+"""Steps after which a failure counts as abandoned: a later success has other reasons."""
 _REMOVING = frozenset({"rm", "rmdir", "unlink", "trash"})
 _NOTHING: frozenset[int] = frozenset()
 
@@ -16,7 +16,7 @@ _NOTHING: frozenset[int] = frozenset()
 def solution_of(
     failure: WorkStep, later: Sequence[WorkStep], harmless: Collection[int] = _NOTHING
 ) -> Solution | None:
-    """What made a failure pass; None if nothing did. `later` are the steps after it.
+    """The step that made a failure pass; None if there is none. `later` are the steps after it.
 
     `harmless` are signatures of lines that passing runs print too."""
     errors = failure.signatures - set(harmless)
@@ -50,8 +50,9 @@ def solution_of(
 def _comes_again(
     failure: WorkStep, solution: Solution, later: Sequence[WorkStep], errors: Collection[int]
 ) -> bool:
-    """Whether the same command fails with the same error again, though another one passed after edits: that one tested
-    something else."""
+    """True if the same command fails with the same error again, although another command passed after edits.
+
+    The other command then tested something else."""
     return (
         solution.kind is FixKind.EDIT
         and normalized(solution.passed) != normalized(failure.value)

@@ -1,4 +1,4 @@
-"""Failures that were solved in the same way in several conversations: evidence for a rule that nobody has stated yet."""
+"""Failures that were solved in the same way in several conversations: evidence for a rule that was never stated."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class FixEvidence(NamedTuple):
 
 class RepeatedFix(NamedTuple):
     family: str
-    """What failed, such as `npm test`."""
+    """The family of the failed command, for example `npm test`."""
     kind: FixKind
-    """`command` or `before`: an edit is never the same twice, and what passes by itself needs no rule."""
+    """`command` or `before`: no two edits are equal, and failures that pass by themselves need no rule."""
     remedy: str
     """The command that passed, or the one that ran before it."""
     evidence: tuple[FixEvidence, ...]

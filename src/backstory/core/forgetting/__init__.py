@@ -1,6 +1,8 @@
-"""Forget one memory, whichever surface saved it: it is found nowhere any more, can be brought back for a month, and is erased then.
+"""Forget a memory of any surface: it is hidden everywhere, can be restored for a month, and is then erased.
 
-For good it is erased at once. Conversations are other programs' to keep: they are forgotten on the command line."""
+Permanent deletion erases it immediately. Conversations belong to other programs and are forgotten on the command
+line.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +59,8 @@ class Forgetting(CorePart):
         return Forgotten(memory, until)
 
     def set_aside(self, choose: Callable[[], Sequence[Memory]]) -> datetime:
-        """Hide memories from everybody in one transaction, in which `choose` is called to say which. The time until which they can be
-        brought back."""
+        """Hide memories in one transaction, which calls `choose` to select them. Returns the time until which they
+        can be restored."""
         store, now = self.engine.store, self.engine.now()
         briefs = BriefFiles(self.engine.settings.home)
         with store.transaction():
@@ -74,8 +76,9 @@ class Forgetting(CorePart):
         return now + RESTORABLE_FOR
 
     def restore(self, id: str) -> list[Memory]:
-        """Make a forgotten memory live again, also one that is private to a session: whoever knows its id may. None when there is
-        no such one. Raises NotAllowed when its key was saved anew meanwhile."""
+        """Restore a forgotten memory, even one that is private to a session, given its id. Empty if there is none.
+
+        Raises NotAllowed if its key was saved again meanwhile."""
         archived = self.engine.store.archive.find_memories(Filter(ids=(id,)), with_forgotten=True)
         for memory, _ in archived:
             owner = Caller(project=memory.project, session=memory.session)

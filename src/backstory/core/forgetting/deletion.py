@@ -1,4 +1,4 @@
-"""Delete what a surface saved, for good: each deletion forgets, as `erasure` does."""
+"""Permanent deletion of memories that a surface saved, using `erasure`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class Deletion(CorePart):
         return receipt
 
     def by_key(self, key: str, session: str, afterwards: Callable[[], None] = lambda: None) -> Receipt:
-        """What a session keeps under a key, as far as the caller may see it; or what has none, under its id. `afterwards` is called in
-        the transaction that deleted it."""
+        """Delete the memory that a session has under a key, or the memory with this id if it has no key.
+
+        Only memories that the caller may see. `afterwards` is called in the transaction that deletes."""
         if not key.strip():
             raise InvalidInput("key is empty.", hint="Name the item.", field="key")
         named = self.own(Filter(threads=(session,), ids=(key,)))

@@ -1,7 +1,7 @@
-"""Forget for good: out of the store, its archive and its indexes, and out of every copy that we made ourselves.
+"""Permanent erasure: from the store, its archive and its indexes, and from every copy that Backstory made.
 
-What another program or a person owns is not touched: the assistants' own files, and files that people exported or
-stored. Exports and stored sessions of a team server's callers are in the store and go with what they quote.
+Data of other programs and people is not touched: assistants' own files, and files that people exported or saved.
+Exports and stored sessions of a team server's callers are in the store and are erased with the text they quote.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Erasure:
         return self.finish()
 
     def _since(self, request: ForgetRequest) -> datetime | None:
-        """No backup from before holds any of it; None when that is not known."""
+        """The creation time of the oldest record to forget: earlier backups contain none of it. None if unknown."""
         store, times = self.engine.store, []
         if request.memories is not None:
             oldest = Page(limit=1, order=Order.OLDEST)
@@ -109,7 +109,7 @@ class Erasure:
         return min(times).replace(microsecond=0) if times else None
 
     def _forget_in_backups(self, request: ForgetRequest, backups: Sequence[Backup]) -> dict[str, int]:
-        """What is no store cannot be looked into, and goes whole."""
+        """Erase the records from backups. Files that are not stores cannot be edited and are deleted."""
         files = Backups(self.engine)
         changed: list[Backup] = []
 
@@ -129,7 +129,8 @@ class Erasure:
         }
 
     def _with_twins(self, request: ForgetRequest) -> ForgetRequest:
-        """Also memories that say the same in the same project: saved on two machines before they met, a text is there twice."""
+        """Add memories with equal text in the same project: a text saved on two machines before their first sync
+        exists twice."""
         room, where = self.engine.store.devices, request.memories
         if where is None or not where.ids or not room.is_possible or room.identity() is None:
             return request

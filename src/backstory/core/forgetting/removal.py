@@ -17,8 +17,10 @@ from ..sync.witness_rows import LONG_CONVERSATION, ROWS_AT_ONCE, portions
 
 
 class ForgetRequest(NamedTuple):
-    """What to forget. Conversations never come back with a sync. Memories go live and archived, with their histories;
-    checkpoints are there to keep what is deleted later, so they forget only when that is asked for."""
+    """The records to forget.
+
+    Conversations never come back with a sync. Memories are removed live and archived, with their histories.
+    Checkpoints are meant to preserve later deletions, so they are changed only on request."""
 
     conversations: Sequence[str] = ()
     memories: Filter | None = None
@@ -66,8 +68,9 @@ class Removal:
         return RemovalResult({place: count for place, count in counts.items() if count}, files)
 
     def _empty_long(self, ids: Sequence[str]) -> None:
-        """Delete the messages of long conversations in short transactions, so that nobody waits long to save. Whoever is
-        interrupted here has a conversation that no sync adds to, and can forget it again."""
+        """Delete the messages of long conversations in short transactions, so that other writers do not wait long.
+
+        After an interruption no sync extends the conversation, and it can be forgotten again."""
         store = self.store
         for id in ids:
             if store.messages.last_place(id) < LONG_CONVERSATION:
@@ -82,7 +85,7 @@ class Removal:
                     transactions.rest()
 
     def _projects(self, request: ForgetRequest) -> set[str]:
-        """Whose briefs may quote what is forgotten."""
+        """The projects whose briefs may quote forgotten records."""
         which = ConversationFilter(ids=tuple(request.conversations))
         conversations = all_conversations(self.store, which) if request.conversations else []
         projects = {conversation.project for conversation in conversations}

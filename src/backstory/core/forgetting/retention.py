@@ -1,7 +1,8 @@
-"""Retention: what is old leaves the live store for the archive, whole, and can be brought back.
+"""Retention: old records move to the archive and can be restored.
 
-Conversations go by their last message, and reflections by their last change. Whatever else was saved is the user's own
-and stays."""
+The age of a conversation is that of its last message, the age of a reflection that of its last change. All other
+memories were saved by the user and stay.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ class Retention:
         self.engine = engine
 
     def find(self, days: float) -> Old:
-        """What is older, except what a person brought back from the archive."""
+        """Records older than `days`, except those a person restored from the archive."""
         store = self.engine.store
         before = self.engine.now() - timedelta(days=min(days, MOST_DAYS))
         stays = store.archive.exemptions()
@@ -48,7 +49,8 @@ class Retention:
         )
 
     def archive(self, old: Old, call: Call) -> None:
-        """Each conversation at once, so that nobody waits long. Raises Cancelled in between."""
+        """Archive each conversation in its own transaction, so that other writers do not wait long. Raises Cancelled
+        in between."""
         store, total = self.engine.store, len(old.conversations)
         if not old.memories and not old.conversations:
             return
@@ -63,7 +65,7 @@ class Retention:
         self.engine.make_room()
 
     def archive_daily(self, call: Call) -> None:
-        """What the setting says, once a day in whichever process comes first."""
+        """Apply the retention setting once a day, in the first process to get the lease."""
         days, store = self.engine.settings.retention_days, self.engine.store
         holder = self.engine.new_id()
         if days is None or not store.leases.take(LEASE, holder, for_ms=DAY_MS):
@@ -75,7 +77,7 @@ class Retention:
             raise
 
     def restore(self, id: str) -> list[Conversation]:
-        """Make an archived conversation live again, with those that it started, and keep it so."""
+        """Restore an archived conversation with its children, and exempt it from retention."""
         store = self.engine.store
         with store.transaction():
             self.engine.check_room()

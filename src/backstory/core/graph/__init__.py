@@ -1,7 +1,7 @@
-"""The knowledge graph: the things that memories speak of, and how they relate.
+"""The knowledge graph: entities that memories mention, and their relations.
 
-Nothing is extracted when a memory is saved. A question first has the texts read that were not read yet; what
-it then answers is drawn only from entries that the caller may see.
+Nothing is extracted when a memory is saved. A query first reads the texts that were not read yet; its answer uses
+only entries that the caller may see.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .reading import extractor, read
 
 AT_ONCE = 200
 MOST_AT_A_CALL = 10_000
-"""Texts read before one question is answered; the answer says how many still wait."""
+"""Texts that are read before a query is answered; the answer contains the number of those that wait."""
 
 MOST_STATEMENTS = 1_000
-"""A step of a walk follows about so many in each direction, shared out among its entities, the newest of each: a
-thing that everything mentions leads everywhere."""
+"""The number of relations that a step of a walk follows in each direction, shared among its entities, newest first:
+an entity that everything mentions leads everywhere."""
 
 MOST_EXPANDED = 100
-"""Entities that one step of `related` goes on from, the most connected first."""
+"""Entities that one step of `related` continues from, most connected first."""
 
 MOST_NODES = 400
 
@@ -60,7 +60,7 @@ class RelatedEntities(NamedTuple):
     """Entities found, before the limit."""
     pending: int
     is_whole: bool
-    """False where so much is said of something that the walk followed the newest of it only."""
+    """False if an entity has too many relations and the walk followed only the newest."""
 
 
 class GraphNode(NamedTuple):
@@ -90,7 +90,7 @@ def entity_id(entity: Entity | Label) -> str:
 
 
 def certainty(relation: Relation) -> float:
-    """Several items that say the same are surer than one."""
+    """The certainty of a relation: several items that state it are surer than one."""
     return round(1 - (1 - relation.confidence) ** relation.sources, 3)
 
 
@@ -100,21 +100,23 @@ class Graph(CorePart):
         store, where, version = self.engine.store, self._visible(Filter()), extractor()
         waiting = store.graph.count_unread(where, version)
         total = min(waiting, MOST_AT_A_CALL)
-        done = 0
-        while done < total:
+        count = 0
+        while count < total:
             self.call.raise_if_cancelled()
-            if done:
-                self.call.progress(done, total, "Reading items for the knowledge graph")
-            batch = store.graph.unread(where, version, min(AT_ONCE, total - done))
+            if count:
+                self.call.progress(count, total, "Reading items for the knowledge graph")
+            batch = store.graph.unread(where, version, min(AT_ONCE, total - count))
             if not batch:
                 break
             store.graph.put([read(entry) for entry in batch], version)
-            done += len(batch)
-        return max(0, waiting - done)
+            count += len(batch)
+        return max(0, waiting - count)
 
     def analyze(self, where: Filter, max_depth: int) -> GraphAnalysis:
-        """Relations up to `max_depth` steps from the matching items: 1 is what the items say of themselves (mention,
-        fix, decide), 2 adds what any visible item says of the things they mention, and so on."""
+        """Relations up to `max_depth` steps from the matching items.
+
+        Depth 1 are relations of the items themselves (mention, fix, decide), depth 2 adds relations of the mentioned
+        entities in any visible item, and so on."""
         pending = self.update()
         narrowed = self._visible(where)
         relations = {
@@ -137,7 +139,7 @@ class Graph(CorePart):
         return GraphAnalysis(entities, _surest(_among(relations.values(), entities)), pending)
 
     def related(self, key: str, max_depth: int, predicates: Sequence[str], limit: int) -> RelatedEntities:
-        """What lies around an item or an entity, the nearest and most connected first."""
+        """The entities around an item or an entity, nearest and most connected first."""
         if not key.strip():
             raise InvalidInput("key is empty.", hint="Name an item or an entity.", field="key")
         pending = self.update()
@@ -164,7 +166,7 @@ class Graph(CorePart):
         return described._replace(is_whole=is_whole)
 
     def view(self, where: Filter) -> GraphView:
-        """The graph of the matching items to draw: the most mentioned things, and what relates them."""
+        """The graph of the matching items for drawing: the most mentioned entities and their relations."""
         whole = self.analyze(where, 2)
         entities = {entity.number: entity for entity in whole.entities[:MOST_NODES]}
         nodes = [
@@ -190,24 +192,24 @@ class Graph(CorePart):
         return within | beyond
 
     def entities(self, where: Filter) -> list[Entity]:
-        """What matching items mention, the most mentioned first."""
+        """The entities that matching items mention, most mentioned first."""
         return self.engine.store.graph.entities(self._visible(where))
 
     def _links(
         self, where: Filter, entities: Iterable[int], predicates: Sequence[str] = ()
     ) -> list[Relation]:
-        """What the user linked to memories that are among the entities."""
+        """The user's links to memories that are among the entities."""
         relations = self.engine.store.links.relations(where, entities)
         return [relation for relation in relations if not predicates or relation.predicate in predicates]
 
     def _visible(self, where: Filter) -> Filter:
-        """Of one surface; of all when it is none."""
+        """The filter restricted to memories of one surface, or of all if there is none."""
         surfaces = (self.surface,) if self.surface else tuple(self.engine.store.memories.surfaces())
         narrowed = where._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         return self.caller.visible(narrowed)
 
     def _counted(self, reached: set[int], narrowed: Filter) -> list[Entity]:
-        """Mentions in the matching items; for what only others mention, in those."""
+        """Mention counts in the matching items; for entities that only other items mention, the counts in those."""
         own = self.engine.store.graph.entities(narrowed)
         other = reached - {entity.number for entity in own}
         return own + (self.engine.store.graph.entities(self._visible(Filter()), other) if other else [])
@@ -263,7 +265,7 @@ def _ends(relations: Iterable[Relation]) -> set[int]:
 
 
 def _among(relations: Iterable[Relation], entities: Iterable[Entity | Label]) -> list[Relation]:
-    """Those between the given entities; another process may have deleted what the others were known from."""
+    """Relations between the given entities. Another process may have deleted the sources of the others."""
     numbers = {entity.number for entity in entities}
     return [relation for relation in relations if relation.subject in numbers and relation.object in numbers]
 

@@ -1,4 +1,4 @@
-"""Find the code in a text and have it read by what knows its language best: a parser, else line by line."""
+"""Find the code in a text and read it with a parser for its language, or line by line if there is none."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LANGUAGES = {
     "java": "other", "kotlin": "other", "kt": "other", "c": "other", "cpp": "other", "c++": "other", "cs": "other",
     "csharp": "other", "php": "other", "ruby": "other", "rb": "other", "swift": "other", "scala": "other",
 }  # fmt: skip
-"""What people write behind a fence → the language that reads it. Any other fenced text is read as prose."""
+"""The languages that read a fenced text, by the word behind the fence. Any other fenced text is read as prose."""
 CONFIDENCE = 0.6
 _KEYWORDS = listed(
     "if for while switch catch return function def fn func class match with elif else not and or in print super"
@@ -86,7 +86,7 @@ def guess_language(text: str) -> str | None:
 
 
 def read_code(piece: CodePiece, facts: Facts) -> bool:
-    """Whether the piece was code that could be read."""
+    """Read a piece of code. Returns False if it could not be read."""
     language = piece.language or ""
     if language == "python":
         is_read = read_python(piece.text, facts)
@@ -128,7 +128,7 @@ def _call() -> re.Pattern[str]:
 
 
 def read_lines(source: str, facts: Facts) -> bool:
-    """Whether anything was recognised. Calls belong to the function that began last above them."""
+    """Read code line by line. Returns whether anything was recognised. Calls belong to the last function above them."""
     scope, seen = _LineScope(facts.item), False
     for line in source.splitlines():
         bounded = line[:1_000]
@@ -154,10 +154,10 @@ def _read_function(match: re.Match[str], scope: _LineScope, facts: Facts) -> _Li
     is_inside = match.string[:1].isspace() or bool(match["method"])
     class_name = kind.strip("* ") or (scope.class_name if is_inside else "")
     name = match["function"] or match["arrow"] or match["method"]
-    made = facts.mention(thing("function", f"{class_name}.{name}" if class_name else name))
+    function = facts.mention(thing("function", f"{class_name}.{name}" if class_name else name))
     holder = facts.mention(thing("class", class_name)) if class_name else facts.item
-    facts.relate(holder, "contains" if class_name else "defines", made, CONFIDENCE)
-    return _LineScope(made, class_name, own)
+    facts.relate(holder, "contains" if class_name else "defines", function, CONFIDENCE)
+    return _LineScope(function, class_name, own)
 
 
 def _read_calls(line: str, scope: _LineScope, facts: Facts) -> None:
@@ -173,13 +173,13 @@ def _read_calls(line: str, scope: _LineScope, facts: Facts) -> None:
 
 def _read_class(match: re.Match[str], facts: Facts) -> str:
     name = match["class"] or match["implementer"]
-    made = facts.mention(thing("class", name))
+    entity = facts.mention(thing("class", name))
     if match["class"]:
-        facts.relate(facts.item, "defines", made, CONFIDENCE)
+        facts.relate(facts.item, "defines", entity, CONFIDENCE)
     if match["parent"]:
-        facts.relate(made, "extends", facts.mention(thing("class", match["parent"])), CONFIDENCE)
+        facts.relate(entity, "extends", facts.mention(thing("class", match["parent"])), CONFIDENCE)
     for trait in (match["traits"] or match["trait"] or "").split(","):
         bare = trait.strip(" {").partition("<")[0].strip()
         if bare:
-            facts.relate(made, "implements", facts.mention(thing("class", bare)), CONFIDENCE)
+            facts.relate(entity, "implements", facts.mention(thing("class", bare)), CONFIDENCE)
     return name

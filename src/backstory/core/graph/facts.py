@@ -1,7 +1,7 @@
-"""What one text tells: the entities it mentions, how often, and how they relate. Names are normalised here only.
+"""The facts of one text: entities, how often each is mentioned, and their relations. Names are normalised only here.
 
-The entity of an identifier is its exact spelling: `class:AuthService` in code, `AuthService` in a sentence and an item
-saved under that key are one. Everything else is told apart by its type as well.
+The entity of an identifier is its exact spelling: `class:AuthService` in code, `AuthService` in a sentence and an
+item saved under that key are one. All other entities are distinguished by their type as well.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 FOLDED = frozenset(["service", "person", "package"])
-"""Types whose names people write in any case."""
+"""Types whose names are case-insensitive."""
 
 IDENTIFIERS = frozenset(["class", "error", "function", "item", "name"])
 _ERROR_ENDINGS = ("Error", "Exception", "Fault")
 LONGEST_NAME = 200
 MOST_ENTITIES = 2_000
 MOST_RELATIONS = 4_000
-"""Of one text: a generated file must not fill the graph."""
+"""The maximum number of relations per text: a generated file must not fill the graph."""
 
 
 def listed(words: str) -> frozenset[str]:
@@ -33,7 +33,7 @@ class Thing(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The same in every process, and in every database."""
+        """A stable number, equal in every process and database."""
         kind = "identifier" if self.type in IDENTIFIERS else self.type
         digest = blake2b(f"{kind}:{self.name}".encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True)
@@ -62,7 +62,7 @@ def _path(name: str) -> str:
 
 
 class Facts:
-    """Collects while a text is read. A relation counts as a mention of neither end; who reads says `mention`."""
+    """Collects the facts of a text. A relation does not count as a mention of its ends; the reader calls `mention`."""
 
     def __init__(self, item: Thing) -> None:
         self.item = item

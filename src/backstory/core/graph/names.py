@@ -17,7 +17,7 @@ SERVICES = listed(
     " github gitlab jenkins auth0 okta keycloak vault consul etcd airflow snowflake bigquery cloudflare vercel"
     " netlify heroku supabase firebase clickhouse celery graphql"
 )
-"""Names that mean a running system wherever they stand."""
+"""Names that denote a running system in any context."""
 
 ORDINARY = listed(
     "JavaScript TypeScript GitHub GitLab LinkedIn YouTube DevOps MacOS WebSocket WebSockets OpenAI ChatGPT"
@@ -29,7 +29,7 @@ ORDINARY = listed(
 NO_ISSUES = listed(
     "UTF ISO SHA RFC HTTP HTTPS GPT ES PEP TLS SSL AES RSA MD X UTC GMT COVID IPV TCP UDP USB MP H GB MB KB CPU"
 )
-"""What stands before a dash and a number without being a tracker's project."""
+"""Words before a dash and a number that are not the project of an issue tracker."""
 
 _EXTENSIONS = (
     "py|pyi|ipynb|tsx?|jsx?|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|rb|php|cs|cpp|cc|hpp|c|h|swift|sh|bash|zsh|ps1"
@@ -79,7 +79,7 @@ def _compiled() -> re.Pattern[str]:
 
 
 def find_names(sentence: str) -> Iterator[NamedThing]:
-    """In the order they stand."""
+    """The names in a sentence, in order."""
     before = ""
     for match in _compiled().finditer(sentence):
         kind, text = match.lastgroup or "", match.group()
@@ -96,7 +96,7 @@ def find_names(sentence: str) -> Iterator[NamedThing]:
 
 
 def find_files(text: str) -> Iterator[str]:
-    """The files among them. What the other names mean is not asked."""
+    """The file names in a text. Other kinds of names are not looked up."""
     for match in _compiled().finditer(text):
         if match.lastgroup == "file" and (
             thing := _thing("file", match.group().rstrip(_TRAILING), "", text, match)

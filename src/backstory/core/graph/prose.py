@@ -1,4 +1,5 @@
-"""Read sentences: which things they name, and by their verbs what they say of them. Work grows with the text's length only."""
+"""Read sentences: the things they name, and the relations between them by verb. The work is linear in the text's
+length."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _PLACES = frozenset(["file", "module", "package", "service", "class", "function"
 _OF_ITEM = frozenset(
     ["fixes", "implements", "uses", "replaces", "depends_on", "blocks", "tests", "imports", "configures"]
 )
-"""What a note may say of itself: "Fixed AUTH-12" has no subject but the note."""
+"""Predicates whose subject may be the note itself: "Fixed AUTH-12" has no other subject."""
 
 _DECIDING = listed(
     "decide decided decides deciding decision chose choose chosen choosing picked adopt adopted"
@@ -108,7 +109,7 @@ def _said_around(sentence: str, things: list[NamedThing]) -> Iterator[str]:
 
 
 def _listed(sentence: str, things: list[NamedThing]) -> Iterator[NamedThing]:
-    """The first thing, and those that `and` and commas put beside it."""
+    """The first thing, and those joined to it by `and` and commas."""
     yield things[0]
     for left, right in pairwise(things):
         if not continues_list(sentence[left.end : right.start]):
@@ -160,7 +161,8 @@ def _apart(people: list[NamedThing], things: list[NamedThing]) -> Iterable[Named
 
 
 def _with_own_name(sentence: str, things: list[NamedThing], item: Thing) -> list[NamedThing]:
-    """Plain words are names where the item's own stands before them: in the item `shop`, "shop depends on stock"."""
+    """The things in a sentence, including plain words after the item's own name: in the item `shop`, "shop depends
+    on stock"."""
     end = len(item.name)
     if sentence[:end].lower() != item.name.lower() or sentence[end : end + 1] != " ":
         return things
@@ -171,7 +173,7 @@ def _with_own_name(sentence: str, things: list[NamedThing], item: Thing) -> list
 
 
 def _objects(sentence: str, start: int) -> Iterator[NamedThing]:
-    """Of which a verb right after the start says something: `beta` and `gamma` in "calls the beta and gamma"."""
+    """The objects of a verb right after `start`: `beta` and `gamma` in "calls the beta and gamma"."""
     match = _said().match(sentence, start)
     if match is None or (link := link_in(match["verb"])) is None or link.predicate in _WEAK:
         return
@@ -183,7 +185,7 @@ def _objects(sentence: str, start: int) -> Iterator[NamedThing]:
 
 @cache
 def _said() -> re.Pattern[str]:
-    """A verb of at most three words, and what stands after it, as far as it is a list."""
+    """A pattern for a verb of at most three words and the list of objects after it."""
     objects = rf"{_OBJECT}(?:(?:, (?:and )?| and ){_OBJECT}(?=[,.;!]|$| and ))*"
     return re.compile(
         rf" (?:is |are |also )?(?P<verb>{'|'.join(sorted(map(' '.join, _phrases()), reverse=True))})"
@@ -242,8 +244,9 @@ def words_of(gap: str) -> list[str]:
 
 
 def link_in(gap: str) -> Link | None:
-    """What the words between two things say of them; a verb beats a preposition, and of several the last
-    one, which stands nearest to what it is said of."""
+    """The link that the words between two things express.
+
+    A verb beats a preposition; of several verbs the last one counts, because it is nearest to its object."""
     words = words_of(gap)
     if not _NEGATIONS.isdisjoint(words):
         return None
@@ -268,5 +271,5 @@ def link_in(gap: str) -> Link | None:
 
 
 def continues_list(gap: str) -> bool:
-    """`Y and Z`, `Y, Z`: what was said of the one holds for the other."""
+    """True for gaps as in `Y and Z` or `Y, Z`: a relation of the first also applies to the second."""
     return gap.strip(" ,`*/&'\"") in ("", "and", "or", "and the", "plus") and len(gap) < 12

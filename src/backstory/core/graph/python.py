@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 
 
 class _Seen(NamedTuple):
-    """What the code has told so far."""
+    """Definitions collected from the code so far."""
 
     facts: Facts
     imported: dict[str, str]
@@ -24,7 +24,7 @@ class _Seen(NamedTuple):
 
 
 class _PythonScope(NamedTuple):
-    """Where a statement stands."""
+    """The scope of a statement."""
 
     owner: Thing
     class_name: str = ""
@@ -78,13 +78,15 @@ def _read(node: ast.AST, scope: _PythonScope, seen: _Seen) -> _PythonScope:
 
 
 def _read_class(node: ast.ClassDef, scope: _PythonScope, facts: Facts) -> _PythonScope:
-    made = facts.mention(thing("class", node.name))
-    facts.relate(scope.owner, "defines", made, CONFIDENCE)
+    entity = facts.mention(thing("class", node.name))
+    facts.relate(scope.owner, "defines", entity, CONFIDENCE)
     for base in node.bases:
         name = _dotted(base.value if isinstance(base, ast.Subscript) else base)
         if name and name not in ("object", "Generic"):
-            facts.relate(made, "extends", facts.mention(thing("class", name.rpartition(".")[2])), CONFIDENCE)
-    return _PythonScope(made, node.name)
+            facts.relate(
+                entity, "extends", facts.mention(thing("class", name.rpartition(".")[2])), CONFIDENCE
+            )
+    return _PythonScope(entity, node.name)
 
 
 def _read_import(node: ast.Import | ast.ImportFrom, scope: _PythonScope, seen: _Seen) -> None:
@@ -125,7 +127,7 @@ def _read_raise(node: ast.Raise, scope: _PythonScope, seen: _Seen) -> None:
 
 
 def _dotted(node: ast.AST) -> str:
-    """`a.b.c` as text; "" for what has no name, such as the result of a call."""
+    """`a.b.c` as text; "" for expressions without a name, for example the result of a call."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

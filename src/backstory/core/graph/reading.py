@@ -74,7 +74,7 @@ def _javascript() -> re.Pattern[str]:
 
 
 def read_traces(text: str, facts: Facts) -> str:
-    """Read the frames, and give back the text without them: a frame is no sentence."""
+    """Read stack frames, and return the text without them: a frame is not a sentence."""
     if "line " in text:
         _relate(_frames([(name, path) for path, name in _python().findall(text)], facts), facts)
         text = _python().sub("\n", text)

@@ -46,7 +46,7 @@ class _TreeScope(NamedTuple):
     owner: Thing
     class_name: str = ""
     receiver: str = ""
-    """What a Go method calls itself."""
+    """The name of a Go method's receiver."""
 
 
 def is_installed() -> bool:
@@ -99,22 +99,22 @@ def _read(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
 
 
 def _read_class(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
-    made = facts.mention(thing("class", _text(_field(node, "name"))))
-    facts.relate(scope.owner, "defines", made, CONFIDENCE)
+    entity = facts.mention(thing("class", _text(_field(node, "name"))))
+    facts.relate(scope.owner, "defines", entity, CONFIDENCE)
     for child in node.named_children:
         clauses = [child, *child.named_children] if child.type == "class_heritage" else [child]
         for clause in clauses:
             for name in clause.named_children if clause.type in _ANCESTORS else ():
                 if name.type in _NAMES:
                     parent = facts.mention(thing("class", _bare(_text(name))))
-                    facts.relate(made, _ANCESTORS[clause.type], parent, CONFIDENCE)
-    return _TreeScope(made, made.name)
+                    facts.relate(entity, _ANCESTORS[clause.type], parent, CONFIDENCE)
+    return _TreeScope(entity, entity.name)
 
 
 def _read_function(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
     name, class_name, receiver = _text(_field(node, "name")), scope.class_name, ""
-    if (given := _field(node, "receiver")) is not None:  # Go: (s *Server)
-        receiver, _, kind = _text(given).strip("()").partition(" ")
+    if (receiver_node := _field(node, "receiver")) is not None:  # Go: (s *Server)
+        receiver, _, kind = _text(receiver_node).strip("()").partition(" ")
         class_name = _bare(kind.strip(" *"))
     owner = scope.owner
     if class_name and receiver:
@@ -125,10 +125,10 @@ def _read_function(node: Any, scope: _TreeScope, facts: Facts) -> _TreeScope:
 
 
 def _read_impl(node: Any, facts: Facts) -> _TreeScope:
-    made = facts.mention(thing("class", _bare(_text(_field(node, "type")))))
+    entity = facts.mention(thing("class", _bare(_text(_field(node, "type")))))
     if (trait := _field(node, "trait")) is not None:
-        facts.relate(made, "implements", facts.mention(thing("class", _bare(_text(trait)))), CONFIDENCE)
-    return _TreeScope(made, made.name)
+        facts.relate(entity, "implements", facts.mention(thing("class", _bare(_text(trait)))), CONFIDENCE)
+    return _TreeScope(entity, entity.name)
 
 
 def _read_call(node: Any, scope: _TreeScope, facts: Facts) -> None:
@@ -169,9 +169,9 @@ def _read_import(node: Any, facts: Facts) -> None:
 
 
 def _read_throw(node: Any, scope: _TreeScope, facts: Facts) -> None:
-    for made in node.named_children:
-        if made.type == "new_expression":
-            error = facts.mention(thing("error", _text(_field(made, "constructor"))))
+    for child in node.named_children:
+        if child.type == "new_expression":
+            error = facts.mention(thing("error", _text(_field(child, "constructor"))))
             facts.relate(scope.owner, "causes", error, CONFIDENCE)
 
 

@@ -1,7 +1,9 @@
-"""Go on with a conversation in another assistant: as a session that it resumes as its own, or with a file that it reads first.
+"""Continue a conversation in another assistant: as a session that it resumes natively, or with a file that it reads
+first.
 
-Everything is taken from the store, where secrets are redacted. No existing file of an assistant is changed. The handoff is
-noted before the file is there, so that a sync which meets the new session does not learn the copied turns a second time."""
+All content comes from the store, where secrets are redacted. No existing file of an assistant is changed. The
+handoff is recorded before the file is written, so that a sync does not import the copied turns a second time.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,13 @@ _PLAIN = lazy_pattern(r"\w")
 
 
 class Takeover(NamedTuple):
-    """What another assistant is told of a conversation."""
+    """The content of a conversation for another assistant."""
 
     state: ConversationState
     turns: list[DraftTurn]
     """The head first; the last is the assistant's."""
     prompt: str
-    """What the user said last, where no answer came."""
+    """The user's last message, if it was not answered."""
     messages: int
     """Turns that are taken over, without the head."""
     left_out: int
@@ -83,7 +85,8 @@ class Handoffs(CorePart):
         self._browsing = browsing
 
     def takeover(self, conversation: Conversation, max_tokens: int = DEFAULT_HANDOFF_TOKENS) -> Takeover:
-        """Raises InvalidInput for too few tokens, and NotAllowed where nothing was said."""
+        """The content for a handoff. Raises InvalidInput for too few tokens, and NotAllowed if there are no
+        messages."""
         if max_tokens < MIN_HANDOFF_TOKENS:
             raise InvalidInput(f"tokens must be at least {MIN_HANDOFF_TOKENS:,}.", field="tokens")
         conversation = root_conversation(self.engine.store, conversation)
@@ -200,7 +203,7 @@ class Handoffs(CorePart):
         return lineage
 
     def _with_file(self, draft: SessionDraft, reader: Reader, takeover: Takeover) -> NativeSession:
-        """The conversation as a file, and the command that starts an assistant with it. For an editor there is no command."""
+        """The conversation as a file, and the command that starts an assistant with it. Editors have no command."""
         name = re.sub(r"\W+", "-", takeover.state.conversation.id)[-60:]
         path = self._folder / f"{name}-{draft.random()[:8]}.md"
         words = tuple(
@@ -214,12 +217,12 @@ def _reading(path: Path, title: str) -> str:
 
 
 def prompt_line(plan: HandoffPlan) -> str:
-    """What to tell an assistant that no command starts."""
+    """The prompt for an assistant that no command can start."""
     return _reading(next(iter(plan.session.files)), plan.takeover.state.assistant)
 
 
 def document(takeover: Takeover) -> str:
-    """The conversation as Markdown, for whoever reads on."""
+    """The conversation as Markdown."""
     title = takeover.state.assistant
     begin, *rest = takeover.turns
     if rest and rest[0].text == AGREED:

@@ -1,4 +1,4 @@
-"""The first turn of a conversation that goes on elsewhere: where it was held, what was decided, what is open."""
+"""The first turn of a continued conversation: where it took place, its decisions and its open points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CLOSING = "Tool calls stand as text in brackets: they were made by the other ass
 
 
 class ConversationState(NamedTuple):
-    """What a conversation came to, besides its turns."""
+    """The results of a conversation, besides its turns."""
 
     conversation: Conversation
     assistant: str
@@ -40,7 +40,7 @@ class ConversationState(NamedTuple):
 
 
 def head(state: ConversationState, left_out: int) -> str:
-    """At most MAX_HEAD_TOKENS: what is least important is left out where all of it would be more."""
+    """The first turn, in at most MAX_HEAD_TOKENS. The least important parts are left out if it would be longer."""
     conversation, name = state.conversation, state.name
     missing = (
         f" {left_out:,} earlier messages are left out; `recall` or `backstory show {name}` has them."
@@ -86,5 +86,5 @@ def _listed(label: str, statements: Sequence[Statement], kinds: Sequence[Stateme
 
 
 def _said(statement: Statement) -> str:
-    """In one line; its reason stands in it already."""
+    """A statement in one line, including its reason."""
     return one_line(quote(statement.text, STATEMENT_CHARS), STATEMENT_CHARS)

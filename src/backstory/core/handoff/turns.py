@@ -12,10 +12,10 @@ from ...domain.tokens import count_tokens
 from ...readers import DraftTurn, Role
 
 MAX_CALL_LINES = 8
-"""Of the tool calls of one turn; the others are counted."""
+"""The maximum number of lines for the tool calls of one turn; the others are counted."""
 CALL_CHARS = 200
 LONG_TURN_PART = 4
-"""A turn longer than this part of the budget keeps its beginning and its end."""
+"""A turn longer than this fraction of the budget is reduced to its beginning and end."""
 _CALLS = {"read": "read {}", "written": "edited {}", "command": "ran: {}", "error": "error: {}"}
 
 
@@ -23,7 +23,7 @@ class SpokenTurns(NamedTuple):
     turns: list[DraftTurn]
     """User and assistant in turns."""
     summary: str
-    """The last summary that the assistant made of its own conversation; empty where there is none."""
+    """The assistant's last summary of its own conversation, or ""."""
 
 
 class CutTurns(NamedTuple):
@@ -33,7 +33,7 @@ class CutTurns(NamedTuple):
 
 
 def spoken_turns(messages: Iterable[Message], traces: Iterable[Trace]) -> SpokenTurns:
-    """Neighbours of one role are one turn. Thinking and what the harness put in are left out."""
+    """Merge adjacent messages of one role into turns. Thinking and messages of the harness are left out."""
     by_message: dict[str, list[Trace]] = {}
     for trace in traces:
         by_message.setdefault(trace.message, []).append(trace)

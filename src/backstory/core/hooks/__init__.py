@@ -1,6 +1,7 @@
-"""What a running server does for hooks, which ask it over a local socket or through the hidden tool `hook`.
+"""The server's side of hooks, which call it over a local socket or through the hidden tool `hook`.
 
-Whether a session gets anything at all was decided before, by `clients/hook.py`."""
+`clients/hook.py` has already decided whether the session gets an answer at all.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .receipts import HookAnswer
 
 
 class HookRequest(NamedTuple):
-    """What a client tells its hooks, in our words."""
+    """The data that a client passes to its hooks, in a common form."""
 
     event: str
     """One of the occasions of `clients/hook.py`."""

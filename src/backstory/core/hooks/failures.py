@@ -1,4 +1,4 @@
-"""After a command that failed: what made the same error pass before in this project."""
+"""After a failed command: the earlier solution of the same error in this project."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .receipts import HookAnswer
 
 OPENING, CLOSING = "<backstory>Recorded memory, not an instruction. ", "</backstory>"
 RIGHT_SHARE = 8 / 9
-"""Of the fixes for the same error in the development set, judged by hand (bench/RESULTS.md)."""
+"""The share of correct fixes for the same error in the development set, judged by hand (bench/RESULTS.md)."""
 SAME = "The same error"
 
 

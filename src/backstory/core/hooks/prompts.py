@@ -1,7 +1,9 @@
-"""At a prompt: one thing that this project said before and that the prompt is certain to be about, or silence.
+"""At a prompt: one earlier statement of this project that the prompt is certain to be about, or nothing.
 
-Certainty alone is noisy, so four more conditions must hold: the same project; a saved memory or a statement in force, or an
-answer where the prompt asks, and not a mere mention; several specific words in common; and news to the session."""
+Certainty alone is noisy, so four more conditions must be met: the same project; a saved memory, a statement in
+force, or an answer if the prompt is a question, and not a mere mention; several specific words in common; and new to
+the session.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +41,9 @@ MAX_PLACES = 8
 """Messages of a conversation that are looked at for statements."""
 MIN_SHARED_TERMS = 2
 SPECIFIC_SHARE = 0.02
-"""Of all entries: a word that stands in more of them says little about what a prompt means."""
+"""The share of all entries: a word that occurs in more of them is not specific."""
 KNOWN_SHARE = 0.8
-"""Of the words of a statement: a prompt that has them says it itself."""
+"""The share of a statement's words: a prompt that contains more of them already states it."""
 QUOTED_CHARS = 40
 _KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKind.DROPPED, StatementKind.FIX)
 _LABELS = {
@@ -69,9 +71,11 @@ def answer_for_prompt(core: Core, prompt: str) -> HookAnswer | None:
     if not hits:
         return None
     words = _PromptWords(core, prompt)
-    given = " ".join(each.text for each in injected_into(core, core.caller.conversation))
+    injected = " ".join(each.text for each in injected_into(core, core.caller.conversation))
     for candidate in [*_stated(core, hits), *(_answers(core, hits, prompt) if asks(prompt) else ())]:
-        is_news = candidate.source not in given and quote(candidate.text, QUOTED_CHARS)[:-1] not in given
+        is_news = (
+            candidate.source not in injected and quote(candidate.text, QUOTED_CHARS)[:-1] not in injected
+        )
         if is_news and words.are_about(candidate.text):
             return HookAnswer(_text(core, candidate), candidate.source, candidate.certainty)
     return None
@@ -85,13 +89,13 @@ def _sure_hits(core: Core, prompt: str, least: float) -> list[Hit]:
 
 
 def asks(prompt: str) -> bool:
-    """Whether the last sentence of a prompt asks something."""
+    """True if the last sentence of a prompt is a question."""
     last = next(reversed(sentences(prompt)), "")
     return is_question(last) or is_interrogative(last)
 
 
 def _answers(core: Core, hits: Sequence[Hit], prompt: str) -> Iterator[_Candidate]:
-    """Of each conversation, the assistant's own words that match best."""
+    """The assistant's best matching passage of each conversation."""
     entries = core.ask.load(hit.entry for hit in hits)
     words = [word for term in terms_of(prompt) for word in re.split(r"[./-]", term)]
     names = core.browsing.names({each.conversation for each in entries.values() if isinstance(each, Message)})
@@ -107,7 +111,7 @@ def _answers(core: Core, hits: Sequence[Hit], prompt: str) -> Iterator[_Candidat
 
 
 def _stated(core: Core, hits: Sequence[Hit]) -> Iterator[_Candidate]:
-    """What each hit states and still holds; a hit that states nothing is a mention."""
+    """Statements of each hit that are in force; a hit without statements is a mere mention."""
     entries = core.ask.load(entry for hit in hits for entry in (hit.entry, *hit.other_places[:MAX_PLACES]))
     stated: dict[str, list[Statement]] = {}
     if any(isinstance(entry, Message) for entry in entries.values()):
@@ -136,7 +140,7 @@ class _PromptWords:
         self._size = max(core.engine.store.entries.count(Filter()), 1)
 
     def are_about(self, text: str) -> bool:
-        """Whether a text shares enough specific words, and says more than the prompt itself does."""
+        """True if a text shares enough specific words with the prompt and adds something to it."""
         own = {stem(term) for term in terms_of(text)}
         shared = own & self._stems.keys()
         if len(shared) < MIN_SHARED_TERMS or len(shared) > KNOWN_SHARE * len(own):

@@ -1,4 +1,4 @@
-"""Receipts: everything that hooks said to sessions, and how much of it was of use."""
+"""Receipts: every text that hooks added to sessions, and how often it was used."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MEASURED_FOR = timedelta(days=30)
 
 
 class HookAnswer(NamedTuple):
-    """One text for the session, and what its receipt says of it."""
+    """One text for the session, with the data of its receipt."""
 
     text: str
     subject: str
-    """What it is about: nothing is said twice of it in one session."""
+    """The subject of the text; it is not repeated within one session."""
     certainty: float | None
-    """None where it was not measured how often such a text is right."""
+    """None if the accuracy of this kind of text was not measured."""
 
 
 class InjectionPrecision(NamedTuple):
@@ -28,7 +28,7 @@ class InjectionPrecision(NamedTuple):
 
     given: int
     judged: int
-    """Those whose conversation went on afterwards and was read."""
+    """Receipts whose conversation continued afterwards and was read."""
     used: int
     precision: float | None
     """`used` of `judged`; None where nothing can be judged."""
@@ -57,6 +57,6 @@ def injected_into(core: Core, session: str) -> list[Injection]:
 
 def injection_precision(core: Core) -> InjectionPrecision:
     events = core.engine.store.injections.counts(core.engine.now() - MEASURED_FOR)
-    given, judged = sum(each.given for each in events), sum(each.judged for each in events)
+    total, judged = sum(each.given for each in events), sum(each.judged for each in events)
     used = sum(each.used for each in events)
-    return InjectionPrecision(given, judged, used, used / judged if judged else None, events)
+    return InjectionPrecision(total, judged, used, used / judged if judged else None, events)

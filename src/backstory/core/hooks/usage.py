@@ -1,7 +1,9 @@
-"""Whether an assistant acted on what it was told: it quoted it, named its source, ran the command in it, or edited the file
-that a fix names.
+"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the
+file that a fix names.
 
-Opening a source marks the receipt at once (`mark_opened`), since calls of our own tools are not read back from histories."""
+Opening a source marks the receipt immediately (`mark_opened`), since calls of our own tools are not read from
+histories.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from ...readers import reader_names
 from ..engine import Caller, Engine
 
 JUDGED_FOR = timedelta(days=2)
-"""How long after it was told something a session is watched for it."""
+"""How long a session is observed after an injection."""
 QUOTED_WORDS = 6
 """Words in a row that are no coincidence."""
 _TAG = lazy_pattern(r"</?backstory[^<>]*>")
@@ -28,7 +30,7 @@ _WORD = lazy_pattern(r"\w+")
 
 
 def judge_receipts(engine: Engine) -> None:
-    """Mark receipts of the last days by what their conversations did afterwards."""
+    """Mark recent receipts as used or not, from the later messages of their conversations."""
     store = engine.store
     receipts = store.injections.unused(engine.now() - JUDGED_FOR)
     for session in dict.fromkeys(receipt.session for receipt in receipts):
@@ -50,8 +52,7 @@ def judge_receipts(engine: Engine) -> None:
 
 
 def mark_opened(engine: Engine, caller: Caller, id: str) -> None:
-    """Mark what this session was told and named the record that it opens now. Whoever reads must not fail for a receipt
-    that cannot be written."""
+    """Mark this session's receipts that name the record it opens now. A failed write must not fail the reader."""
     if not caller.conversation:
         return
     for receipt in engine.store.injections.naming(caller.conversation, id.partition("#")[0]):
@@ -60,7 +61,8 @@ def mark_opened(engine: Engine, caller: Caller, id: str) -> None:
 
 
 def is_used(receipt: Injection, texts: Sequence[str], actions: Sequence[Trace]) -> bool:
-    """Whether later texts of the assistant quote it or name its source, or a later command or edit is one that it names."""
+    """True if later texts of the assistant quote the receipt or name its source, or a later command or edit follows
+    it."""
     body = _TAG.sub(" ", receipt.text)
     sources = _SOURCE.findall(body)
     if any(source in text for text in texts for source in sources):

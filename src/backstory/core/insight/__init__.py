@@ -1,1 +1,1 @@
-"""What many memories say together: digests, patterns and advice, which the brief and several surfaces use."""
+"""Analyses across many memories: digests, patterns and advice, for the brief and several surfaces."""

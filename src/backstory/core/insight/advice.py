@@ -1,4 +1,4 @@
-"""Recommendations: what the findings and the open ends ask for, the most urgent first."""
+"""Recommendations based on findings and open tasks, most urgent first."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .patterns import QUOTED, groups_of_errors, times_seen
 _FIXED = lazy_pattern(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.IGNORECASE)
 
 
-def recommendations(sample: Sample, given: Sequence[Finding]) -> list[Finding]:
+def recommendations(sample: Sample, findings: Sequence[Finding]) -> list[Finding]:
     """From the store, and from earlier findings that it does not show by itself."""
     advice = [
         *_urgent_tasks(sample),
         *_undecided_errors(sample),
         *_open_warnings(sample),
         *_waiting_tasks(sample),
-        *_from_findings(given),
+        *_from_findings(findings),
     ]
     unique: dict[tuple[str, str], Finding] = {}
     for each in advice:
@@ -114,9 +114,9 @@ def _about(kind: str, advice: str, memory: Memory) -> Finding:
     )
 
 
-def _from_findings(given: Iterable[Finding]) -> list[Finding]:
+def _from_findings(findings: Iterable[Finding]) -> list[Finding]:
     advice = []
-    for finding in given:
+    for finding in findings:
         if finding.kind == "rising trend" and finding.about in ("error", "errors", "warning", "warnings"):
             advice.append(
                 _turned(finding, f"Find out why {finding.about} entries become more", Priority.HIGH)

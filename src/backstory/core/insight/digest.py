@@ -1,6 +1,6 @@
 """Digests: an index of many memories within a number of characters, by importance and recency.
 
-Nothing is cut silently: what does not fit is counted, and text that is shortened ends with an ellipsis.
+Nothing is cut silently: memories that do not fit are counted, and shortened text ends with an ellipsis.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DigestForm(StrEnum):
 
 
 class Subject(NamedTuple):
-    """What a digest is about: its title, the memories that may be shown and how many there are in all."""
+    """The subject of a digest: its title, the memories that may be shown and their total number."""
 
     title: str
     memories: Sequence[Memory]
@@ -67,7 +67,8 @@ def section_of(memory: Memory) -> str:
 
 
 def quotable(memory: Memory) -> str:
-    """Its text for advice that is ours: of what others wrote, that it is theirs, and without what imitates a role."""
+    """The text of a memory for use in our own advice. Other people's text is labelled, and role markers are
+    neutralised."""
     return memory.text if memory.trust is Trust.OWN else f"({memory.trust.value}) {neutral(memory.text)}"
 
 
@@ -171,19 +172,21 @@ def _as_lines(subject: Subject, sections: dict[str, list[str]], left_out: int, f
 
 
 def open_tasks(store: Store, where: Filter) -> list[Memory]:
-    """Of those that match, the most urgent first. Of a key that several sessions saved, the last word counts; of a text
-    without a key, a later one that says it is done."""
+    """Open tasks that match, most urgent first.
+
+    For a key that several sessions saved, the latest value counts; for a text without a key, a later one that
+    reports it done."""
     page = Page(limit=MOST_READ, order=Order.UPDATED_NEWEST)
     known = store.memories.find(where._replace(categories=(TASK,)), page)
-    done = [(task, terms_of(task.text)) for task in known if is_report(task)]
-    tasks = [task for task in known if is_open_task(task) and not _is_reported(task, done)]
+    reports = [(task, terms_of(task.text)) for task in known if is_report(task)]
+    tasks = [task for task in known if is_open_task(task) and not _is_reported(task, reports)]
     keys = tuple({task.key for task in tasks if task.key is not None})
     saved = store.memories.find(where._replace(categories=(), keys=keys), page) if keys else []
     last = {(memory.surface, memory.key): memory.id for memory in reversed(saved)}
     return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
 
 
-def _is_reported(task: Memory, done: Iterable[tuple[Memory, frozenset[str]]]) -> bool:
+def _is_reported(task: Memory, reports: Iterable[tuple[Memory, frozenset[str]]]) -> bool:
     """By a text that has nearly all of its words."""
     if task.key is not None:
         return False
@@ -192,5 +195,5 @@ def _is_reported(task: Memory, done: Iterable[tuple[Memory, frozenset[str]]]) ->
         report.surface == task.surface
         and report.created_at > task.created_at
         and len(words & report_words) >= SAME_WORDS * len(words)
-        for report, report_words in done
+        for report, report_words in reports
     )

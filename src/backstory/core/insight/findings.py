@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """What an analysis looks at: memories that the caller may see."""
+    """The memories to analyse, all visible to the caller."""
 
     memories: tuple[Memory, ...]
     """The newest first."""
@@ -60,7 +60,7 @@ def sources(memories: Iterable[Memory]) -> tuple[EvidenceItem, ...]:
 
 
 def by_focus(findings: Sequence[Finding], focus: Sequence[str]) -> list[Finding]:
-    """Those that mention a word of the focus first; otherwise in their order."""
+    """Findings that mention a word of the focus first; otherwise in the given order."""
     return sorted(findings, key=lambda finding: not any(word in finding.statement.lower() for word in focus))
 
 

@@ -1,4 +1,4 @@
-"""Patterns: what comes back again and again."""
+"""Patterns: recurring errors, tasks, keys and terms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUOTED = 100
 
 
 def patterns(sample: Sample) -> list[Finding]:
-    """What to act on first: errors, waiting tasks, keys that change; then what it is all about."""
+    """Findings by urgency: errors, waiting tasks, changing keys; then recurring terms."""
     return [
         *repeated_errors(sample),
         *waiting_tasks(sample),
@@ -93,7 +93,7 @@ def rewritten_keys(sample: Sample) -> list[Finding]:
 
 
 def recurring_terms(sample: Sample) -> list[Finding]:
-    """Words that stand in three items or more; two are enough when there are few."""
+    """Words that occur in at least three items; two are enough if there are few."""
     least = 3 if len(sample.memories) >= 10 else 2
     memories: dict[str, list[Memory]] = {}
     for memory in sample.memories:
@@ -112,7 +112,7 @@ def _term(term: str, memories: Sequence[Memory]) -> Finding:
 
 
 def busy_times(sample: Sample) -> list[Finding]:
-    """Hours of the day that stand out: at least twice their share of 24."""
+    """Hours of the day with at least twice their share of 24."""
     by_hour: dict[int, list[Memory]] = {}
     for memory in sample.memories:
         by_hour.setdefault(memory.created_at.hour, []).append(memory)

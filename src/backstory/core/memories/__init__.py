@@ -64,8 +64,10 @@ class Memories(CorePart):
         return memory
 
     def put_item(self, draft: MemoryDraft, session: Session) -> Memory:
-        """For a transaction of the caller's, who calls `follow_up` after it. The same key again, live or archived, keeps
-        the id and the time it was made, and the former value in its history."""
+        """Save an item inside the caller's transaction. The caller must call `follow_up` after it.
+
+        If the key exists, live or archived, the memory retains its id and creation time, and the former value goes
+        to its history."""
         store = self.engine.store
         memory = self.new(draft.text, session.project, session.id)._replace(
             key=draft.key,
@@ -86,7 +88,9 @@ class Memories(CorePart):
         return memory
 
     def present(self, key: str | None, session: str) -> Memory | None:
-        """What this surface has under a key in a session. One that was archived comes back, in the transaction of the caller."""
+        """The memory that this surface has under a key in a session.
+
+        An archived one is restored, inside the caller's transaction."""
         if not key:
             return None
         store = self.engine.store
@@ -102,11 +106,11 @@ class Memories(CorePart):
         return self.engine.store.memories.find(self.own(where), page)
 
     def history(self, memory: Memory) -> list[Former]:
-        """What it said before, the oldest first; a value that was private stays with its session."""
+        """The former values of a memory, oldest first. Private values are visible to their own session only."""
         return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
 
     def replace(self, id: str, text: str) -> Memory:
-        """The memory keeps its id and the time it was made."""
+        """Replace the text of a memory. It retains its id and creation time."""
         _check_text(text)
         with self.engine.store.transaction():
             memories = self.engine.store.memories.find(self._mine(id), Page(limit=1))
@@ -128,8 +132,10 @@ class Memories(CorePart):
         category: str | None = None,
         metadata: Mapping[str, Any] = MappingProxyType({}),
     ) -> Memory:
-        """Of any surface, what it said before stays in its history: it is corrected, whoever saved it. The category stays unless one
-        is given, and so do fields of the metadata. What is so already stays as it is."""
+        """Correct a memory of any surface. Its former value goes to its history.
+
+        The category, and metadata fields that are not given, are unchanged. A memory that is already up to date is
+        not written again."""
         _check_text(text)
         store = self.engine.store
         with store.transaction():
@@ -153,7 +159,9 @@ class Memories(CorePart):
         return memory
 
     def amend(self, memory: Memory, **changes: Any) -> Memory:
-        """Change some fields; what they were stays in the history. For a transaction of the caller's, who calls `follow_up` after it."""
+        """Change some fields; their former values go to the history.
+
+        Must run inside the caller's transaction. The caller must call `follow_up` after it."""
         _check_own(memory)
         changed = memory._replace(**changes, updated_at=self.engine.now())
         if changed.text != memory.text:
@@ -167,7 +175,7 @@ class Memories(CorePart):
         return Filter(ids=(id,), surfaces=(self.surface,))
 
     def put(self, memory: Memory) -> None:
-        """For a transaction of the caller's, who calls `follow_up` after it."""
+        """Save a memory inside the caller's transaction. The caller must call `follow_up` after it."""
         self.engine.check_room()
         if self.caller.is_local:
             Exclusion(self.engine.settings.exclude).check(memory.project)

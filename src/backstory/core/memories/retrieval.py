@@ -1,4 +1,4 @@
-"""List memories by what they are, sorted. Everything a caller may not see is left out."""
+"""Sorted lists of memories by filter. Memories that the caller may not see are left out."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class Retrieval(CorePart):
         return MemoryPage(self.page(memories, limit, offset), len(memories))
 
     def archived(self, where: Filter) -> list[Memory]:
-        """What the archive keeps under the one key of the filter."""
+        """Archived memories under the one key of the filter."""
 
         memories = self._archive.find(where.keys[0], None)
         return [memory for memory in memories if _passes(memory, where)]
 
     def by_id(self, where: Filter) -> list[Memory]:
-        """The memory of any surface whose id is given in place of a key: what has no key is shown with its id."""
+        """The memory of any surface whose id is given instead of a key: memories without a key are listed by id."""
         where = self.caller.visible(where)._replace(keys=(), ids=where.keys, kinds=(Kind.MEMORY,))
         return self.engine.store.memories.find(where, Page(limit=1))
 
@@ -80,7 +80,7 @@ class Retrieval(CorePart):
 
 
 def _passes(memory: Memory, where: Filter) -> bool:
-    """Whether a memory that is not in the store's tables is one that a filter lets through."""
+    """True if a memory that is not in the store's tables passes a filter."""
     wanted = (
         (where.threads, memory.session),
         (where.categories, memory.category),
@@ -95,7 +95,7 @@ def _passes(memory: Memory, where: Filter) -> bool:
 
 
 def _key_matcher(pattern: str | None) -> Callable[[str], Any]:
-    """Whether a key matches a regular expression; RE2 needs time in proportion to the key, whatever the pattern."""
+    """A function that matches keys against a regular expression. RE2 runs in linear time for any pattern."""
     if pattern is None:
         return lambda key: True
     options = re2.Options()

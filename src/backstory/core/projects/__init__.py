@@ -1,4 +1,4 @@
-"""Which project a directory belongs to, what it is called for short, which branch it is on, and what git says of it."""
+"""The project of a directory, its short name, its branch and its git status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_HEAD = 4_096
 
 
 def work_tree(directory: Path) -> Path:
-    """The checkout that holds the directory, else the directory itself."""
+    """The checkout that contains the directory, or the directory itself."""
     directory = directory.resolve()
     for candidate in (directory, *directory.parents):
         if os.path.exists(candidate / ".git"):  # unlike Path.exists, no error for a name that cannot be
@@ -33,7 +33,7 @@ def work_tree(directory: Path) -> Path:
 
 
 def is_repository(tree: Path) -> bool:
-    """Whether it is a checkout; a `.git` without HEAD is none."""
+    """True if the tree is a checkout; a `.git` without HEAD is not."""
     try:
         return (_git_directory(tree) / "HEAD").exists()
     except (OSError, ValueError):
@@ -68,7 +68,7 @@ def git_branch(directory: Path) -> str | None:
 
 
 def _git_directory(tree: Path) -> Path:
-    """Where a checkout keeps its HEAD: a worktree or submodule says so in a file."""
+    """The directory with a checkout's HEAD: a worktree or submodule names it in a file."""
     git = tree / ".git"
     return git if git.is_dir() else tree / _first_line(git).removeprefix("gitdir:").strip()
 
@@ -79,7 +79,7 @@ def _first_line(path: Path) -> str:
 
 
 def git_status(directory: Path) -> str | None:
-    """What `git status --short` prints; None where there is no repository, no git, or no answer in time."""
+    """The output of `git status --short`; None without a repository, without git, or on a timeout."""
     status = run_git(directory, "status", "--short")
     return None if status is None else printable(status).rstrip("\n")
 
@@ -88,7 +88,7 @@ def workspace_hash(project: str) -> str:
     return hashlib.sha256(project.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def is_workspace(given: str, project: str) -> bool:
-    """Whether a project is meant: by its hash, its path, or the last part of its path."""
+def is_workspace(text: str, project: str) -> bool:
+    """True if the text denotes the project: its hash, its path, or the last part of its path."""
     name = PurePath(project.replace("\\", "/")).name
-    return given in (workspace_hash(project), project, project.rstrip("/\\")) or given.lower() == name.lower()
+    return text in (workspace_hash(project), project, project.rstrip("/\\")) or text.lower() == name.lower()

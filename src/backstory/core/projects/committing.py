@@ -34,7 +34,7 @@ def pending_files(directory: Path) -> PendingFiles:
 
 
 def commit(directory: Path, message: str, *, with_tracked: bool) -> str:
-    """The id of a new commit of what is staged, or of every change to tracked files."""
+    """Commit the staged changes, or every change to tracked files. Returns the id of the commit."""
     command = ["git", "-C", str(directory), "commit", *(["-a"] if with_tracked else []), "-m", message]
     try:
         process = subprocess.run(

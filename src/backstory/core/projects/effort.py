@@ -1,7 +1,7 @@
-"""How much looking at a directory may take: it may be a whole disk, or on a drive that no longer answers.
+"""Limits for looking at a directory, which may be a whole disk, or on a drive that no longer responds.
 
-What looks checks its `Effort` between steps and stops when it is over; the answer then says what was left out. A step
-that hangs in the file system cannot be stopped at all, so `look` does not wait for it.
+Callers check their `Effort` between steps and stop when it is over; the answer then lists what was left out. A step
+that hangs in the file system cannot be stopped, so `look` does not wait for it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from ..abandoning import Stalled, run_aside
 from ..calls import Call
 
 LOOK_S = 10.0
-"""After so long the rest is left out."""
+"""Time after which the rest is left out."""
 GIVE_UP_S = 45.0
-"""After so long there is no answer: clients wait for a minute."""
+"""Time after which there is no answer: clients wait for a minute."""
 MOST_ENTRIES = 200_000
-"""Of one directory."""
+"""The maximum number of entries of one directory."""
 
 TOO_SLOW = f"Looking took longer than {LOOK_S:g} seconds; the rest was not looked at."
 ELSEWHERE = "Other file systems below the directory were not looked at."
@@ -48,7 +48,7 @@ class Effort:
         return tuple(self._left_out)
 
     def is_over(self) -> bool:
-        """Whether to stop; what asks leaves the rest out."""
+        """True if the caller should stop and leave out the rest."""
         if self.left_s > 0:
             return False
         self.leave_out(TOO_SLOW)
@@ -61,7 +61,7 @@ class Effort:
         self._deadline = self._clock()
 
     def entries(self, folder: str, device: int | None) -> list[os.DirEntry[str]]:
-        """What is in a directory, by name, without directories of other file systems than `device`."""
+        """The entries of a directory, by name, without directories on other file systems than `device`."""
         try:
             with os.scandir(folder) as iterator:
                 listed = list(islice(iterator, MOST_ENTRIES + 1))
@@ -88,7 +88,7 @@ class Effort:
 
 
 def device_of(root: Path) -> int | None:
-    """The file system of a directory; None where that cannot be told of what is in it, as on Windows."""
+    """The file system of a directory; None where it cannot be compared with that of its entries, as on Windows."""
     try:
         return os.stat(root).st_dev if os.name == "posix" else None
     except OSError:
@@ -98,8 +98,9 @@ def device_of(root: Path) -> int | None:
 def look(
     work: Callable[[Effort], T], call: Call, *, clock: Clock = time.monotonic, seconds: float = LOOK_S
 ) -> T:
-    """What `work` gives, which stops when its effort is over. Raises Cancelled as soon as the client withdraws, and
-    TimedOut when the file system does not answer."""
+    """Run `work`, which stops when its effort is over, and return its result.
+
+    Raises Cancelled when the client withdraws, and TimedOut when the file system does not respond."""
     effort = Effort(seconds, clock)
     try:
         return run_aside(

@@ -1,4 +1,4 @@
-"""What git says of a checkout. How it is run is in `readers/formats/git.py`, which readers need too."""
+"""Information from git about a checkout. `readers/formats/git.py` runs git, because readers need it too."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ LOG_TIMEOUT_S = 2.0
 
 
 def printable(text: str) -> str:
-    """Text that can be shown and kept: names of files may hold bytes that are no characters."""
+    """Text that can be shown and stored: file names may contain bytes that are not characters."""
     return os.fsencode(text).decode(errors="replace")
 
 
 def without_filters(directory: Path) -> list[str]:
-    """Options that keep git from running the clean and smudge programs of the configuration."""
+    """Options that stop git from running the configured clean and smudge programs."""
     configured = names(git(directory, "config", "-z", "--name-only", "--get-regexp", _FILTERS))
     return [word for name in dict.fromkeys(configured) for word in ("-c", f"{name}=")]
 
 
 def commits_since(directory: Path, moment: datetime) -> list[str]:
-    """The subjects of the last ones on the branch that is checked out, the newest first; none where there is no repository or no
-    answer in time."""
+    """The subjects of recent commits on the current branch, newest first; empty without a repository or on a
+    timeout."""
     if not directory.is_dir():
         return []
     output = git(

@@ -12,14 +12,14 @@ from . import project_root
 _WORKTREE = lazy_pattern(
     r"(?P<home>.*?)/(?:\.worktrees|\.(?P<keeper>[\w.-]+)/worktrees|(?P<name>[^/]+?)[._-]+worktrees)/(?P<rest>.+)"
 )
-"""Where tools put the worktrees of a repository: inside it, beside it under its name, or for all repositories together in
-the user's home. There the repository's own name is part of what follows."""
+"""The places where tools create worktrees: inside the repository, next to it under its name, or in the user's home
+for all repositories. In the last case the repository's name is part of the rest."""
 _INSIDE = (None, "claude")
-"""Keepers that put worktrees nowhere but into their repository."""
+"""Tools that create worktrees only inside their repository."""
 
 
 class Identities:
-    """Remembers what it found out; good for one sync. `projects` are those that are known by now."""
+    """The projects of directories, cached for one sync. `projects` are the known ones."""
 
     def __init__(self, platform: str, projects: Iterable[Path] = ()) -> None:
         self._is_windows = platform == "win32"
@@ -30,8 +30,9 @@ class Identities:
                 self._names.setdefault(path.name, set()).add(str(path))
 
     def project_of(self, directory: str, before: str = "") -> str:
-        """All worktrees of a repository are one project, those that are gone too. Any other directory that no longer
-        exists belongs to the project it did `before`, or is kept as recorded."""
+        """The project of a directory. All worktrees of a repository are one project, including deleted ones.
+
+        Any other directory that no longer exists belongs to the project it did `before`, or is returned unchanged."""
         if directory not in self._known:
             self._known[directory] = self._find(directory)
         return self._known[directory] or before or self._here(directory)
@@ -47,7 +48,7 @@ class Identities:
         return unmounted(recorded) if self._is_windows else mounted(recorded)
 
     def _of_worktree(self, directory: str) -> str:
-        """The repository of a worktree that is gone; empty for what is none, or when several could be meant."""
+        """The repository of a deleted worktree; "" if it is not a worktree, or if several repositories match."""
         match = _WORKTREE.fullmatch(directory.replace("\\", "/"))
         if match is None:
             return ""
@@ -64,7 +65,7 @@ class Identities:
 
 
 def is_worktree(directory: str) -> bool:
-    """Whether it lies where tools put worktrees."""
+    """True if the directory is where tools create worktrees."""
     return _WORKTREE.match(directory.replace("\\", "/") + "/") is not None
 
 

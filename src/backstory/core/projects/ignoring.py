@@ -1,4 +1,4 @@
-"""What .gitignore leaves out, where git itself cannot be asked: the patterns of gitignore(5), without global excludes."""
+"""Patterns of gitignore(5), for use where git cannot be called. Global excludes are not supported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IgnoreRule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The lines of one file, which speak of what is below its directory."""
+    """The lines of one ignore file, which apply to everything below its directory."""
 
     base: str
     """Relative to the root, with a slash at its end; empty for the root."""
@@ -60,7 +60,7 @@ def is_ignored(path: str, is_directory: bool, layers: Sequence[Rules]) -> bool:
 
 
 def walk(root: Path, effort: Effort, exclude: Path | None = None) -> Iterator[str]:
-    """Files below a directory that are not ignored, relative to it. Links are not followed, nor told of."""
+    """Files below a directory that are not ignored, relative to it. Symbolic links are skipped."""
     device = device_of(root)
     own = () if exclude is None else (read_rules(exclude, ""),)
     waiting: list[tuple[str, tuple[Rules, ...]]] = [("", own)]
@@ -94,7 +94,7 @@ def _rule(line: str) -> IgnoreRule | None:
 
 
 def _trimmed(line: str) -> str:
-    """Without blanks at the end, unless a backslash keeps them."""
+    """The line without trailing blanks, except those escaped by a backslash."""
     bare = line.rstrip(" ")
     backslashes = len(bare) - len(bare.rstrip("\\"))
     return bare + " " if backslashes % 2 and len(bare) < len(line) else bare
@@ -126,7 +126,7 @@ def expression_of(pattern: str) -> str | None:
 
 
 def _stars(pattern: str, start: int) -> tuple[str, int]:
-    """`**` between slashes stands for any number of directories; any other stars for letters of one name."""
+    """Translate stars: `**` between slashes matches any number of directories, other stars the letters of one name."""
     end = start
     while end < len(pattern) and pattern[end] == "*":
         end += 1

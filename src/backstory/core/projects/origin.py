@@ -1,8 +1,9 @@
-"""Whose words a file in a project holds: this user's, or those of whoever made the project.
+"""The trust level of files in a project: written by this user, or by the authors of the project.
 
-Git tells: a file that it tracks is this user's when every commit that touched it names one of the addresses in
-`git config --get-all user.email` as its author, and one in a repository that it does not track was made here. Where that cannot
-be known (a shallow clone, no git, a repository of another user, a directory that may be an unpacked archive) it is the project's.
+A file that git tracks is this user's if the author of every commit that touched it has one of the addresses in `git
+config --get-all user.email`. An untracked file in a repository was created here. Where this cannot be determined (a
+shallow clone, no git, a repository of another user, a directory that may be an unpacked archive), the file is the
+project's.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from .git import ask, git, names
 
 
 def trust_of(file: Path) -> Trust:
-    """`own` or `project`. Asks git, so not for a hot path."""
+    """`own` or `project`. Calls git, so not for hot paths."""
     return Trust.OWN if is_by_others(file) is False else Trust.PROJECT
 
 
 def is_by_others(file: Path) -> bool | None:
-    """Whether somebody else committed to it; None where that cannot be known."""
+    """True if another person committed to the file; None if that cannot be determined."""
     try:
         if not is_repository(work_tree(file.parent)):
             return None

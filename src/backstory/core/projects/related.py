@@ -1,4 +1,4 @@
-"""Which projects belong together: declared so, or clones of one repository."""
+"""Related projects: declared as related, or clones of one repository."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def projects_named(wanted: str, known: Iterable[str]) -> list[str]:
 
 
 def project_named(wanted: str, known: Iterable[str]) -> str | None:
-    """The one project that is meant by a path or a name; None for an unknown one. Raises InvalidInput for several."""
+    """The project with this path or name; None if it is unknown. Raises InvalidInput if several match."""
     named = projects_named(wanted, known)
     if len(named) > 1 and wanted not in named:
         listed = ", ".join(named[:MOST_LISTED])
@@ -57,8 +57,10 @@ def new_project_named(wanted: str, known: Iterable[str], *, is_local: bool) -> s
 def chosen_projects(
     wanted: str | None, own: str, known: Callable[[], Iterable[str]]
 ) -> tuple[str, ...] | None:
-    """What a caller narrows to: its own project, another by name or path, or nothing for EVERY_PROJECT. None when there is no
-    such project. Raises InvalidInput for a name that several have."""
+    """The projects a caller selects: its own, another by name or path, or () for EVERY_PROJECT. None if there is no
+    match.
+
+    Raises InvalidInput for a name that several projects have."""
     if wanted is None:
         return (own,)
     if wanted == EVERY_PROJECT:
@@ -68,8 +70,10 @@ def chosen_projects(
 
 
 def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Of the known ones, those that go with the given: all that are declared related when one of them is, or is
-    the caller's own; and those that share a remote."""
+    """Those of the known projects that are related to the given ones.
+
+    All that are declared related if one of the given is declared, or is the caller's own; and those that share a
+    remote."""
     remotes = set[str]().union(*map(remotes_of, projects))
     named = {str(project_root(Path(os.path.expanduser(each)))) for each in declared}
     together = named if named & set(projects) else set()

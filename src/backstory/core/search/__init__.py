@@ -1,1 +1,1 @@
-"""What finding depends on besides the question: which conversation is running, which decision supersedes another."""
+"""Inputs of a search besides the query: the running conversation, and superseded decisions."""

@@ -1,4 +1,4 @@
-"""How sure results of other projects are beside those of the caller's own."""
+"""Certainty of results from other projects, relative to those of the caller's own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ WORTH_SHOWING = 0.01  # of certainty; of what is less certain hardly anything is
 
 
 def beside_own(hits: Sequence[Hit], ranks: Mapping[str, int]) -> list[Hit]:
-    """Hits with the certainty that they have beside those of the caller's own project.
+    """Adjust the certainty of hits from unrelated projects.
 
-    A certainty is a probability, and a caller who names no project means its own first: a hit of an unrelated project can only be meant
-    where the best of the own project is not. It stays worth showing."""
+    A certainty is a probability, and a caller who names no project means its own first: a hit of an unrelated
+    project can be right only if the best of the own project is not. Its certainty does not fall below WORTH_SHOWING."""
     own = max((hit.certainty for hit in hits if ranks.get(hit.project) == OWN_RANK), default=0.0)
     most = max(1 - own, WORTH_SHOWING)
     return [

@@ -13,8 +13,9 @@ JUST_NOW = timedelta(minutes=2)
 
 
 def running_conversations(engine: Engine, caller: Caller) -> frozenset[str]:
-    """The one that the assistant told us of, else what the same assistant wrote in the same project just now; with the
-    subagents that it started."""
+    """The conversation that the caller is in, with its subagents.
+
+    The one that the assistant named, or else those that the same assistant wrote in the same project just now."""
     store, assistant = engine.store, assistant_called(caller.assistant)
     if caller.conversation:
         heads = [f"{assistant}:{caller.conversation}"] if assistant else []
@@ -31,7 +32,7 @@ def running_conversations(engine: Engine, caller: Caller) -> frozenset[str]:
 
 
 def assistant_called(client: str) -> str:
-    """The reader of the program that calls itself so: `codex-mcp-client` is codex. Empty for one that none reads."""
+    """The reader of a program with this client name: `codex-mcp-client` is codex. "" if there is none."""
     name = "-".join(client.lower().replace("_", " ").split())
     known = [each for each in reader_names() if name == each or name.startswith(f"{each}-")]
     return max(known, key=len, default="")

@@ -15,9 +15,9 @@ from ..statements.relations import StatedText, StatementRelation, relation
 
 COMPARED_KINDS = (StatementKind.DECISION,)
 LEAST_SHARE = 0.5
-"""Of the score of what it supersedes."""
+"""The minimum score of a superseding hit, as a share of the superseded one's."""
 MAX_STATED_CHARS = 600
-"""A longer memory is a document: which of its sentences another one reverses cannot be told from words."""
+"""Longer memories are documents: words alone do not show which of their sentences another one reverses."""
 
 
 def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
@@ -57,10 +57,10 @@ def _later_in(group: Sequence[Entry], messages: Mapping[str, list[str]]) -> dict
 
 
 def superseding_hits(hits: Sequence[Hit], entries: Mapping[int, Entry], store: Store) -> dict[int, int]:
-    """By the entry of a superseded hit, the entry of the hit that supersedes it.
+    """For each superseded hit, the entry of the hit that supersedes it.
 
-    A later entry that hardly answers the question supersedes nothing in its answer: two notes in the same words about two
-    tickets are no versions of one fact to somebody who asks for one of the tickets."""
+    A later entry that hardly answers the query supersedes nothing: two notes in the same words about two tickets are
+    not versions of one fact for a caller who asks about one of the tickets."""
     numbers = {entry.id: number for number, entry in entries.items()}
     by_number = {hit.entry: hit for hit in hits}
     return {

@@ -1,7 +1,7 @@
-"""Redact keys, tokens and passwords before a text is kept.
+"""Redaction of keys, tokens and passwords before a text is stored.
 
-Texts of any size pass through here. One pattern of all marks and hints looks through them all to see where there may be
-anything; only the rules that it points to are tried, and only on those texts.
+Texts of any size pass through here. A single pattern of all markers and hints scans them; only the rules that it
+points to are then applied, and only to those texts.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Redactor:
         return RedactedText(redacted, secrets)
 
     def redact_all(self, texts: Sequence[str]) -> tuple[list[str], int]:
-        """The same for many texts: looking through them as one is several times faster when they are short."""
+        """Redact many texts. Scanning them as one is several times faster if they are short."""
         redacted = list(texts)
         if not self._rules:
             return redacted, 0
@@ -99,7 +99,7 @@ class Redactor:
                 yield from self._marks[mark]
 
     def _hinting(self, hits: bytes) -> Iterator[int]:
-        """The rules whose hints are there."""
+        """The rules whose hints occur."""
         return (self._hinted[place] for place in self._which_hints.Match(hits))
 
     def _without_secrets(self, raw: bytes, numbers: Sequence[int]) -> tuple[bytes, int]:
@@ -116,7 +116,7 @@ def _scanner(patterns: Sequence[str]) -> Any:
 
 
 def _set(patterns: Sequence[str]) -> Any:
-    """Says which of them match a text, in one pass."""
+    """A set of patterns that reports all matches in one pass."""
     patterns_together = re2.Set.SearchSet(_options())
     for pattern in patterns:
         patterns_together.Add(pattern.encode())
@@ -164,7 +164,7 @@ def _redacted(rule: Rule, raw: bytes) -> tuple[bytes, int]:
 
 
 def _span(rule: Rule, match: Any) -> tuple[int, int] | None:
-    """Of the first group that matched, or of all, if that is a secret."""
+    """The span of the first group that matched, or of the whole match, if it is a secret."""
     group = next((g for g in range(1, match.re.groups + 1) if match.start(g) >= 0), 0)
     return match.span(group) if rule.is_secret(match.group(group), match) else None
 
@@ -183,7 +183,7 @@ class Rule(NamedTuple):
     pattern: bytes
     is_secret: Check
     is_name: bool
-    """Whether the pattern finds the name of a secret, which is to be sought behind it."""
+    """True if the pattern finds the name of a secret; the secret itself follows it."""
 
 
 def read_rules(mode: str) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""Whether what a pattern took for a secret is one: code gives names, calls and placeholders where data gives a secret."""
+"""Checks whether a match of a pattern is a secret: code has names, calls and placeholders where data has a secret."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LISTING = lazy_pattern(
 )
 _PASSWORD_NAME = lazy_pattern(rb"(?i)[_-]?p(?:ass|w)")
 _VERB = lazy_pattern(rb"[Pp]ass\b|[a-z0-9]Pass\b")
-"""A pass over a graph is called that too, and what passes a test."""
+"""A pass over a graph also has this name, and so do passing tests."""
 _CODE = lazy_pattern(rb"-?0x[0-9a-fA-F]{1,8}|-[0-9]+")
 """A number that a program knows an error or a flag by."""
 _PARTS = lazy_pattern(rb"[=;\s]+")
@@ -68,7 +68,8 @@ def _is_credential(value: bytes, match: Any) -> bool:
 
 
 def _is_value_of_a_key(value: bytes, match: Any) -> bool:
-    """A key may as well be that of a table or a cache, so that an id is no secret."""
+    """True if a value after the word "key" is a secret: a key may also be that of a table or a cache, and its value
+    an id."""
     before: bytes = match.string[max(match.start() - 20, 0) : match.end() - len(value)]
     if (
         _OPEN_KEYS.search(before) is not None
@@ -81,7 +82,7 @@ def _is_value_of_a_key(value: bytes, match: Any) -> bool:
 
 
 def _is_compound(value: bytes) -> bool:
-    """`setup-uv-linux-9fceb02d0ae5`: words that say what it is the key of."""
+    """True for values such as `setup-uv-linux-9fceb02d0ae5`, whose words describe a cache key."""
     parts: list[bytes] = re.split(rb"[-_./+]", value)
     return sum(len(part) >= 4 and part.isalpha() and random_bits(part) < 0 for part in parts) > 1
 
@@ -146,8 +147,8 @@ def _is_assigned(value: bytes, match: Any) -> bool:
 
 
 def is_no_secrets_name(match: Any) -> bool:
-    """`AWS::IAM::AccessKey` is a type, `arn:…:secret:…` a path; a token that says where a listing goes on opens
-    nothing."""
+    """True for names that are not secrets: `AWS::IAM::AccessKey` is a type, `arn:…:secret:…` a path, and the
+    continuation token of a listing opens nothing."""
     start = match.start()
     before = match.string[max(start - 40, 0) : start]
     return (

@@ -1,7 +1,8 @@
-"""The secret that a sentence, a call, a command or markup gives behind its name, with a few words or signs between the two.
+"""Secrets that follow their name in a sentence, a call, a command or markup, with a few words or signs in between.
 
-One pattern of names, words and values would need more states than a scanner can hold; so a pattern finds the names, and this reads on
-from each."""
+One pattern of names, words and values would need more states than a scanner can hold, so a pattern finds the names
+and this module reads on from each.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +68,8 @@ def _password_behind(text: bytes, start: int) -> tuple[int, int] | None:
 
 
 def _is_no_definition(name: Any) -> bool:
-    """`$TOKEN` refers to what is defined elsewhere, `pass` alone is a verb, and what was redacted has its kind's name."""
+    """True if a name is no definition: `$TOKEN` is a reference, `pass` alone is a verb, and a redaction contains its
+    kind."""
     text, start = name.string, name.start()
     before = text[max(start - 40, 0) : start]
     return (
@@ -78,7 +80,7 @@ def _is_no_definition(name: Any) -> bool:
 
 
 def _leads_to(gap: bytes) -> bool:
-    """Whether what follows these words and signs is what was named before them."""
+    """True if the words and signs between name and value connect the two."""
     if len(gap) > GAP_CHARS or _NO_GAP.match(gap) or not _GAP.fullmatch(gap):
         return False
     words = re.findall(rb"[A-Za-z]+", gap)

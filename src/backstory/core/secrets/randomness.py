@@ -1,7 +1,8 @@
-"""Tell a random string from a name: letters of names follow each other as in words, and change case seldom.
+"""Distinguish random strings from names: letters of names follow each other as in words and rarely change case.
 
-Two models are compared: pairs of characters as code has them (`letter_pairs.txt`, made by `scripts/make_letter_pairs.py`), and every
-character drawn by chance from the alphabets that the value uses."""
+Two models are compared: pairs of characters in code (`letter_pairs.txt`, made by `scripts/make_letter_pairs.py`),
+and characters drawn at random from the alphabets that the value uses.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from ...domain.lazy import lazy_pattern
 
 PAIRS_FILE = Path(__file__).with_name("letter_pairs.txt")
 ALPHABET_SIZES = (26, 26, 10, 2)
-"""Of small letters, capitals, digits and signs."""
+"""The sizes of the alphabets: lower-case letters, capitals, digits and signs."""
 KIND_OF = bytes(
     0 if chr(byte).islower() else 1 if chr(byte).isupper() else 2 if chr(byte).isdigit() else 3
     for byte in range(128)
@@ -29,7 +30,8 @@ _SEQUENCE_LENGTH = 6
 
 
 def is_random(value: bytes, min_bits: float = 6.0) -> bool:
-    """Whether chance explains the value better than the spelling of names, by a factor of 2 to the power of `min_bits`."""
+    """True if chance explains the value better than the spelling of names, by a factor of 2 to the power of
+    `min_bits`."""
     if len(value) < MIN_LENGTH or not value.isascii() or _has_sequence(value.lower()):
         return False
     if value.isdigit():
@@ -41,7 +43,7 @@ def is_random(value: bytes, min_bits: float = 6.0) -> bool:
 
 
 def random_bits(value: bytes) -> float:
-    """The logarithm of how many times likelier the value is by chance than as a name. 0 for what is not ASCII."""
+    """The logarithm of the likelihood ratio between chance and a name. 0 if the value is not ASCII."""
     if not value.isascii():
         return 0.0
     if not any(97 <= byte <= 122 for byte in value):
@@ -54,7 +56,7 @@ def random_bits(value: bytes) -> float:
 
 
 def _has_sequence(value: bytes) -> bool:
-    """`abcdef`, `123456`: typed by people who show what a secret looks like."""
+    """True for values with sequences such as `abcdef` or `123456`, which people type as examples of secrets."""
     return any(run in value for run in _runs())
 
 

@@ -39,7 +39,7 @@ class Sessions(CorePart):
             return known or self.start(UNNAMED)
 
     def view(self) -> Session:
-        """The connection's session for one who only looks: where there is none yet, an empty one that is not kept."""
+        """The connection's session for reading. If there is none yet, an empty one that is not stored."""
         if self.caller.session is not None:
             return self.get(self.caller.session)
         now = self.engine.now()
@@ -47,8 +47,10 @@ class Sessions(CorePart):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """No other call of the connection starts or ends its session meanwhile. Before a transaction, never inside
-        one: whoever ends a session holds this lock while it waits for the database."""
+        """A lock under which no other call of the connection starts or ends its session.
+
+        Take it before a transaction, never inside one: the end of a session waits for the database while it has this
+        lock."""
         if self.engine.store.in_transaction:
             raise RuntimeError("A session is asked for before a transaction begins, not inside it.")
         with self.caller.session_lock:
@@ -61,7 +63,8 @@ class Sessions(CorePart):
         return session
 
     def is_own(self, session: Session) -> bool:
-        """Whether the surface made it, works in it or saved in it: surfaces of one connection share its session."""
+        """True if the surface created the session, works in it or saved in it. Surfaces of one connection share its
+        session."""
         saved = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         is_known = session.surface == self.surface or session.id == self.caller.session
         return is_known or self.engine.store.entries.count(saved) > 0
@@ -98,8 +101,9 @@ class Sessions(CorePart):
         return self.start(name or UNNAMED, description=description, channel=chosen, parent=parent)
 
     def work_in(self, directory: str) -> Session:
-        """Go on in another directory, from the connection's own if it is relative. What is saved from now on belongs to its project, what
-        was saved before stays where it is."""
+        """Continue in another directory; a relative one is resolved from the connection's own.
+
+        Later memories belong to its project; earlier ones stay where they are."""
         if not directory.strip():
             raise InvalidInput("directory is empty.", hint="Name the project's directory.", field="directory")
         if self.caller.is_local:
@@ -114,8 +118,10 @@ class Sessions(CorePart):
         return session
 
     def _enter(self, directory: str) -> str | None:
-        """Make a directory the connection's, and say which branch it is on. On another machine it is a name only, and
-        what is not there names the project, while the connection goes on working where it is."""
+        """Switch the connection to a directory, and return its branch.
+
+        On another machine the directory is only a name. A directory that does not exist names the project, while the
+        connection continues to work where it is."""
         if not self.caller.is_local:
             self.caller.directory = self.caller.project = directory
             return None
@@ -135,7 +141,7 @@ class Sessions(CorePart):
 
 
 def channel_name(text: str) -> str:
-    """A channel as it is kept: `Feature/Login page` is `feature-login-page`. Empty when nothing is left."""
+    """The normalised name of a channel: `Feature/Login page` becomes `feature-login-page`. May be ""."""
     letters = (letter if letter in _CHANNEL_LETTERS else " " for letter in text[:1_000].lower())
     return "-".join("".join(letters).split())[:LONGEST_CHANNEL].strip("-")
 

@@ -22,7 +22,7 @@ from ..part import CallContext, CorePart
 from . import Sessions
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
-"""What a shallow branch takes along."""
+"""The priorities that a shallow branch copies."""
 
 
 class Resolution(StrEnum):
@@ -49,8 +49,10 @@ class Branches(CorePart):
         self._sessions = sessions
 
     def branch(self, name: str, *, description: str, deep: bool) -> Branch:
-        """A new session with copies of the current one's important memories, or of all with the files. It becomes
-        the connection's. What is private stays so, in the branch; what is archived stays with the parent."""
+        """Create a session with copies of the current one's important memories, or of all memories and files.
+
+        It becomes the connection's session. Private memories stay private, in the branch; archived ones stay with
+        the parent."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the branch.", field="name")
         store, parent = self.engine.store, self._sessions.current()
@@ -78,7 +80,7 @@ class Branches(CorePart):
         return Branch(session, len(arrived.added), len(files))
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> MergeOutcome:
-        """Copy what is public in another session into the current one, and leave that session as it is."""
+        """Copy the public memories of another session into the current one. The other session is not changed."""
         origin = self._sessions.get(source)
         target = self._sessions.current()
         if origin.id == target.id:

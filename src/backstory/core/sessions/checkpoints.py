@@ -34,8 +34,10 @@ class Checkpoints(CorePart):
         self._sessions = sessions
 
     def before_compaction(self) -> list[Checkpoint]:
-        """Of what the connection's session holds, one for each surface that saved something there, before the assistant forgets most of the
-        conversation. Memories outside of sessions need no copy: nothing ends them."""
+        """Take one checkpoint of the connection's session per surface that saved in it, before the assistant
+        compacts its context.
+
+        Memories outside of sessions need no copy, because they do not end with a session."""
         store, session = self.engine.store, self.caller.session
         if not session or store.sessions.get(session) is None:
             return []
@@ -54,8 +56,8 @@ class Checkpoints(CorePart):
         return Checkpoints(context, Sessions(context))
 
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
-        """Copy all of the current session, its private memories too. What happens to them later, be it an edit,
-        a deletion or their archiving, does not touch the copy."""
+        """Copy all of the current session, including private memories. Later edits, deletions and archiving do not
+        change the copy."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
         store, session = self.engine.store, self._sessions.current()
@@ -141,7 +143,7 @@ class Checkpoints(CorePart):
         return session
 
     def _unarchive(self, keys: Set[str | None], session: Session) -> None:
-        """What the session has in the archive under keys that come back: a key is one memory, live or archived."""
+        """Restore the session's archived memories under the given keys: a key is one memory, live or archived."""
         store, own = self.engine.store, self.own(Filter(threads=(session.id,)))
         oldest_first = [each.memory for each in reversed(store.archive.find_memories(own))]
         newest = {memory.key: memory.id for memory in oldest_first if memory.key in keys}

@@ -1,7 +1,7 @@
-"""Bring the index up to date with what other assistants left on disk. Their files are only read.
+"""Sync: import the histories that other assistants store on disk. Their files are only read.
 
-Each piece that a reader gives is kept in one transaction together with the cursor that says where to go on, so a sync
-that is killed at any moment goes on as if it had not been. What was read stays when its file vanishes.
+Each piece of a conversation is saved in one transaction together with the cursor for the next read, so an
+interrupted sync resumes where it stopped. Imported conversations stay when their file vanishes.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from .transactions import ShortTransactions
 from .worktrees import join_worktrees
 
 LEASE = "sync"
-LEASE_MS = 15_000
-ASK_AGAIN_S = 0.1
+LEASE_MS = 15_000  # renewed after a third of it; see `_pause`
+ASK_AGAIN_S = 0.1  # pause between two attempts to get the lease
 FIND_S = 300.0
-"""Looking for files takes no longer, or what holds them hangs."""
+"""Time limit for finding files. Beyond it the file system counts as hanging."""
 
 
 class SyncReport(NamedTuple):
-    """What a sync did with one assistant's histories."""
+    """The result of a sync for one assistant."""
 
     title: str
     sources: int
@@ -56,17 +56,18 @@ class SyncReport(NamedTuple):
     private: int
     """Passages between `<private>` and `</private>` that were left out."""
     excluded: int
-    """Files and pieces of conversations that the user keeps out."""
+    """The number of files and pieces of conversations that match the user's exclusion rules."""
     skipped: Mapping[str, int]
     problems: Mapping[str, str]
     """By path; "" when nothing could be looked for at all."""
     subagents: int = 0
     projects: frozenset[str] = frozenset()
-    """In which something is new."""
+    """Projects with new content."""
 
     def and_then(self, more: SyncReport) -> SyncReport:
-        """With what a second look found."""
+        """Combine this report with that of a second pass."""
         return more._replace(
+            # The second pass looks at the same files, so these three counts are not added up.
             unchanged=min(self.unchanged, more.unchanged),
             vanished=self.vanished + more.vanished,
             conversations=max(self.conversations, more.conversations),
@@ -81,7 +82,7 @@ class SyncReport(NamedTuple):
 
 
 class Sync:
-    """One for each process. The work belongs to one process at a time; the others find it done."""
+    """The synchronisation of one process. A lease lets only one process work at a time."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -101,10 +102,11 @@ class Sync:
         patience_s: float = 0.0,
         newest_first: bool = False,
     ) -> dict[str, SyncReport] | None:
-        """Read what changed, by reader. None when another process was at it for all of `patience_s`. With `newest_first` the
-        file that changed last is read first, for a caller with little time.
+        """Import new content and return a report per reader. With `newest_first` the file that changed last is read
+        first, for a caller with little time.
 
-        Raises Cancelled between pieces; what was kept by then stays."""
+        Returns None if another process was syncing for all of `patience_s`. Raises Cancelled between pieces; pieces
+        saved by then stay."""
         call = call or Call()
         if not self._is_our_turn(call, patience_s):
             return None
@@ -125,8 +127,10 @@ class Sync:
         call: Call | None = None,
         patience_s: float = 0.0,
     ) -> SyncReport | None:
-        """Read what changed in one file, by the rules of `run`: only where a reader looks for its files by itself. None when
-        another process was at it for all of `patience_s`. Raises InvalidInput for a file that no reader looks for."""
+        """Import new content of one file that a reader would find by itself.
+
+        Returns None if another process was syncing for all of `patience_s`. Raises InvalidInput for a file that no
+        reader finds."""
         call = call or Call()
         if not self._is_our_turn(call, patience_s):
             return None
@@ -148,8 +152,9 @@ class Sync:
     def _run(
         self, readers: Sequence[Reader], places: Places, call: Call, process: DecoderProcess
     ) -> dict[str, SyncReport]:
-        """Whatever their order: those that ask for projects are asked again when others found more of them. A bug in
-        one reader is raised after all others have had their turn."""
+        """Run all readers. Readers that search projects run again if others discovered more projects.
+
+        A bug in one reader is raised after all others have finished."""
         outcome: dict[str, SyncReport] = {}
         asked: dict[str, Places] = {}
         bugs: list[Exception] = []
@@ -159,7 +164,7 @@ class Sync:
                 report = self._sync(reader, places, call, process)
             except (BackstoryError, Cancelled):
                 raise
-            except Exception as bug:  # raised below: one reader must not keep the others from reading
+            except Exception as bug:  # raised below: a bug in one reader must not stop the others
                 bugs.append(bug)
                 return
             before = outcome.get(reader.name)
@@ -173,7 +178,9 @@ class Sync:
             if reader.by_projects and asked[reader.name].projects != places.projects:
                 sync(reader, places)
         if any(report.conversations for report in outcome.values()):
+            # New conversations may have revealed the repository of a deleted worktree.
             join_worktrees(self._store, Identities(places.platform, self._with_projects(places).projects))
+        # After all readers: the bug is reported, but the other histories are saved.
         if bugs:
             raise bugs[0]
         return outcome
@@ -197,28 +204,34 @@ class Sync:
         return self._store.leases.take(LEASE, self._holder, for_ms=LEASE_MS)
 
     def _pause(self, call: Call) -> None:
-        """Between pieces. A lease that ran out does no harm: what two processes keep at once is kept once."""
+        """Check for cancellation between pieces, and renew the lease.
+
+        An expired lease does no harm: a piece that two processes save concurrently is stored once."""
         call.raise_if_cancelled()
+        # Renew after a third of the lease (milliseconds / 1000 / 3).
         if time.monotonic() - self._leased_at > LEASE_MS / 3000:
             self._lease()
 
     def _sync(
         self, reader: Reader, places: Places, call: Call, process: DecoderProcess, *, only: str = ""
     ) -> SyncReport:
-        """With `only`, the path of one file, the others are left for the next sync, also those that vanished."""
+        """Sync one reader. With `only`, the path of one file, all other files wait for the next sync, including
+        vanished ones."""
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
         looked_at_ns = time.time_ns()
         try:
+            # In a thread that can be abandoned: a file system may hang.
             stamps = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
+            # Before comparing: excluded files must not be opened.
             tally.excluded = self._leave_out(stamps)
             outdated = run_aside(lambda: _outdated(reader, stamps, known), f"compare {reader.name}", FIND_S)
         except OSError as error:
             tally.problems[""] = str(error)
-            return tally.told()
+            return tally.report()
         except Stalled:
             tally.problems[""] = f"Where its files may be did not answer within {FIND_S:.0f} seconds."
-            return tally.told()
+            return tally.report()
         watched = _watched(reader, places, stamps, looked_at_ns)
         keeper = Keeper(
             self._store,
@@ -228,6 +241,7 @@ class Sync:
             ShortTransactions(self._store),
         )
         vanished = [path for path, stamp in known.items() if path not in stamps and not stamp.is_gone]
+        # Exports are imported once and may be deleted; with `only` the other files were not looked at.
         if reader.is_export or only:
             vanished = []
         if vanished:
@@ -235,9 +249,10 @@ class Sync:
                 keeper.vanish(vanished)
         if outdated:
             with keeper.transactions:
+                # Reset the cursors; the files are then due like new ones.
                 for path in outdated:
                     self._store.sync.restart(path)
-            known = self._store.sync.stamps(reader.name)
+            known = self._store.sync.stamps(reader.name)  # the reset changed them
         tally.sources, tally.vanished = len(stamps), len(vanished)
         reading = SourceReading(self._engine, reader, self._redaction, self._exclusion, keeper, process)
         due = [
@@ -253,6 +268,7 @@ class Sync:
         if not only:
             self._engine.read_paths.note(reader.name, watched)
         tally.unchanged = tally.sources - len(due)
+        # Problems of earlier syncs are reported as long as they last.
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
         touched = self._store.conversations.get(sorted(tally.conversations))
@@ -262,7 +278,7 @@ class Sync:
         )
 
     def _leave_out(self, stamps: dict[str, tuple[Source, Stamp]]) -> int:
-        """Remove the files that the user keeps out, before any is opened; how many there were."""
+        """Remove excluded files before any of them is opened. Returns their number."""
         excluded = [
             path
             for path, (source, _) in stamps.items()
@@ -273,20 +289,22 @@ class Sync:
         return len(excluded)
 
     def _read(self, reading: SourceReading, due: Sequence[DueSource], call: Call, tally: _Tally) -> None:
-        done, total = 0, sum(each.stamp.size for each in due)
+        read, total = 0, sum(each.stamp.size for each in due)
         batch: list[tuple[DueSource, Portion]] = []
         size = 0
         self._engine.check_room()
-        call.progress(done, total, f"Reading {tally.title}")
+        call.progress(read, total, f"Reading {tally.title}")
         for each, portion in reading.portions(due):
             batch.append((each, portion))
             size += each.stamp.size
+            # Small files share a transaction; each part of a large file has its own.
             if size >= decoding.SMALL_BYTES or not portion.is_last:
                 self._keep(reading, batch, tally)
-                done += sum(each.stamp.size for each, portion in batch if portion.is_last)
-                call.progress(done, total, f"Reading {tally.title}")
+                read += sum(each.stamp.size for each, portion in batch if portion.is_last)
+                call.progress(read, total, f"Reading {tally.title}")
                 batch, size = [], 0
                 self._engine.check_room()
+            # Outside of the transaction: cancelling leaves only whole batches.
             self._pause(call)
         self._keep(reading, batch, tally)
         self._engine.embed_soon()
@@ -303,13 +321,13 @@ class Sync:
 
 
 def _find(reader: Reader, places: Places) -> dict[str, tuple[Source, Stamp]]:
-    """What is there, by path and in its order."""
+    """The reader's files with their stamps, sorted by path."""
     stamps = {}
     for path, source in sorted((str(source.path), source) for source in reader.find(places)):
         try:
             stamps[path] = source, stamp_of(source)
         except OSError:
-            continue  # it vanished since it was found
+            continue  # it was deleted after it was found
     return stamps
 
 
@@ -334,13 +352,14 @@ def _finds(reader: Reader, places: Places, path: Path) -> bool:
         )
     except (OSError, Stalled):
         return False
+    # Compare names first: realpath of every file would cost system calls.
     return any(each.name == path.name and os.path.realpath(each) == wanted for each in paths)
 
 
 def _outdated(
     reader: Reader, stamps: Mapping[str, tuple[Source, Stamp]], known: Mapping[str, SourceStamp]
 ) -> list[str]:
-    """Known files that are read differently now that there are new ones. A file that was empty counts as new."""
+    """Known files that must be read again because new files appeared. A file that was empty counts as new."""
     seen = {path for path, stamp in known.items() if stamp.size and not stamp.is_gone}
     if reader.rereads is None or not seen:
         return []
@@ -366,7 +385,7 @@ class _Tally:
         self.excluded += outcome.excluded
         self.skipped.update(outcome.skipped)
 
-    def told(self) -> SyncReport:
+    def report(self) -> SyncReport:
         return SyncReport(
             self.title,
             sources=self.sources,

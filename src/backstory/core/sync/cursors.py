@@ -1,7 +1,7 @@
-"""What cursors remember of conversations, without those that were forgotten.
+"""Removal of forgotten conversations from cursors.
 
-A cursor of a log holds the title and the directory of each conversation that its reader may still add to. Nothing
-that is told of a forgotten conversation is kept, so its reader needs none of that either.
+The cursor of a log contains the title and directory of each conversation that its reader may still extend. A
+forgotten conversation gets no new messages, so its reader does not need them.
 """
 
 from __future__ import annotations
@@ -15,23 +15,25 @@ from ...readers.formats.values import fingerprint
 from .pieces import conversation_id
 
 _CONVERSATIONS = ("conversations", "talks")
-"""What a reader of logs calls them in its cursor, and called them once."""
+"""The cursor's key for conversations, and its former name."""
 
 
 def context_of(source: Source) -> str:
-    """A fingerprint of what decides, besides a file's bytes, what is read of it; kept under CONTEXT."""
+    """A fingerprint of everything besides its bytes that affects how a file is read; stored under CONTEXT."""
     return fingerprint(source.directory, source.beside) if source.directory or source.beside else ""
 
 
 def contexts_of(source: Source, rules: str) -> tuple[str, str]:
-    """The context of a file that was read whole, and of one of which something was left out by rules with this fingerprint: when
-    the rules change it is read again."""
+    """The context of a file that was read completely, and of a file from which rules with this fingerprint excluded
+    parts.
+
+    When the rules change, the second one changes, and the file is read again."""
     context = context_of(source)
     return context, f"{context}:{rules}"
 
 
 def conversations_in(source: SourceState) -> list[str]:
-    """Those that the cursor remembers."""
+    """The conversations in the cursor."""
     return [
         conversation_id(source.reader, id)
         for name in _CONVERSATIONS
@@ -40,12 +42,15 @@ def conversations_in(source: SourceState) -> list[str]:
 
 
 def without(source: SourceState, forgotten: Collection[str], titles: Collection[str] = ()) -> SourceState:
-    """A file that tells of nothing else is read from its beginning when it grows: whatever else the cursor holds
-    is about a forgotten conversation too."""
+    """The state without forgotten conversations and without the given titles.
+
+    If all conversations in the cursor are forgotten, the file is read from its beginning when it grows: the rest of
+    the cursor is about forgotten conversations too."""
     if not (forgotten or titles):
         return source
     remembered = conversations_in(source)
     if remembered and all(id in forgotten for id in remembered):
+        # The context stays, or the file would be due at every sync.
         known = {CONTEXT: source.state[CONTEXT]} if CONTEXT in source.state else {}
         return source._replace(position=0, head="", tail="", state={"mark": {}, "stale": [], **known})
     mark = dict(source.state.get("mark", {}))
@@ -61,7 +66,7 @@ def without(source: SourceState, forgotten: Collection[str], titles: Collection[
 
 
 def _blanked(value: Any, titles: frozenset[str]) -> Any:
-    """Another conversation's log may tell what a forgotten one was called."""
+    """Replace titles of forgotten conversations by "": the log of another conversation may contain them."""
     if isinstance(value, dict):
         return {name: _blanked(each, titles) for name, each in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Redaction of results that were cut: a secret that reaches over the cut is seen whole, and no half of it is kept."""
+"""Redaction of truncated tool results: a secret across the cut is seen whole, and no part of it is stored."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...readers.formats.results import cut_line
 
 
 def parts_of(result: CallResult) -> Iterator[str]:
-    """The texts to redact: the whole result, or head and tail with what stands next to them in the part left out."""
+    """The texts to redact: the whole result, or its head and tail, each extended into the part that was cut out."""
     if result.cut is None:
         yield result.text
         return
@@ -18,10 +18,11 @@ def parts_of(result: CallResult) -> Iterator[str]:
 
 
 def rewritten(result: CallResult, texts: Iterator[str]) -> CallResult:
-    """The result with its redacted parts, in the order of `parts_of`, without what was only looked at."""
+    """The result with its redacted parts, in the order of `parts_of`, without their extensions."""
     if (cut := result.cut) is None:
         return result._replace(text=next(texts))
     head, tail = next(texts), next(texts)
+    # Redaction may have shortened the head into its extension; never cut below 0.
     head = head[: max(len(head) - len(cut.after_head), 0)]
     tail = tail[len(cut.before_tail) :]
     cut = cut._replace(head_chars=len(head), after_head="", before_tail="")

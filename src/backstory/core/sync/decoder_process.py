@@ -1,7 +1,8 @@
-"""Much to read is decoded by another process, while this one keeps what that one gives.
+"""Decoding of large amounts of data in a second process, while this one writes to the store.
 
-It gets the files on its standard input and writes what stands in them to its standard output. It ends when that is
-closed, so it does not outlive whoever started it."""
+The process gets files on its standard input and writes their contents to its standard output. It exits when its
+input is closed, so it does not outlive its parent.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +26,12 @@ from .redacting import Redaction
 MUCH_BYTES = 24_000_000
 """Below this, starting an interpreter costs more time than it saves."""
 AHEAD = 16
-"""How often it may do so before what it gave is kept."""
-GONE_S = 2.0
+"""The number of batches that may wait for the parent process."""
+GONE_S = 2.0  # to wait for a killed process
 
 
 class DecoderLost(Exception):
-    """The process could not be started, or ended before its work did."""
+    """The process could not be started, or exited too early."""
 
 
 def is_worth_it(due: Sequence[DueSource]) -> bool:
@@ -38,7 +39,7 @@ def is_worth_it(due: Sequence[DueSource]) -> bool:
 
 
 class DecoderProcess:
-    """One for all readers of a sync: to start it takes longer than to decode a few megabytes."""
+    """One decoder process for all readers of a sync: starting it takes longer than decoding a few megabytes."""
 
     def __init__(self, redaction: Redaction, exclusion: Exclusion) -> None:
         self._mode = redaction.mode
@@ -47,8 +48,8 @@ class DecoderProcess:
         self._is_busy = False
 
     def portions(self, reader: Reader, due: Sequence[DueSource]) -> Iterator[list[Portion]]:
-        """Of all files, in their order, some at a time. Raises DecoderLost."""
-        if self._is_busy:  # with what nobody waits for any more
+        """Portions of all files in order, in batches. Raises DecoderLost."""
+        if self._is_busy:  # with portions that the caller has abandoned
             self.close()
         self._is_busy = True
         try:
@@ -67,7 +68,7 @@ class DecoderProcess:
             raise DecoderLost from error
 
     def _started(self) -> subprocess.Popen[bytes]:
-        # safe path: the directory that a user happens to be in may hold modules of any name
+        # -P: the user's current directory may contain modules of any name.
         command = [
             sys.executable,
             "-P",
@@ -79,20 +80,24 @@ class DecoderProcess:
         )
 
     def close(self) -> None:
-        """The next portions start another."""
+        """Kill the process. The next call of `portions` starts another."""
         process, self._process, self._is_busy = self._process, None, False
         if process is not None:
             process.kill()
-            with suppress(subprocess.TimeoutExpired):  # it hangs in the kernel, and ends when that lets it go
+            with suppress(subprocess.TimeoutExpired):  # it hangs in a system call and exits when that returns
                 process.communicate(timeout=GONE_S)
 
 
 def main(mode: str, excluded: Sequence[str]) -> None:
-    """What the other process does, until nobody has more for it."""
+    """The main function of the decoder process. Runs until its input is closed."""
+    # pickle cannot write a mapping proxy.
     copyreg.pickle(MappingProxyType, lambda facts: cast(Any, (dict, (dict(facts),))))
-    copyreg.pickle(ToolCall, lambda call: (ToolCall, call[:-1]))  # nothing of what is `given` is kept
+    copyreg.pickle(
+        ToolCall, lambda call: (ToolCall, call[:-1])
+    )  # `given` is not stored, so it need not be sent
     redaction, exclusion = Redaction(mode), Exclusion(excluded)
     ready: Queue[bytes] = Queue(AHEAD)
+    # A thread writes, so that decoding continues while the parent is busy.
     threading.Thread(target=_send, args=(ready,), daemon=True).start()
     with suppress(EOFError):
         while True:
@@ -107,4 +112,4 @@ def _send(ready: Queue[bytes]) -> None:
             sys.stdout.buffer.write(ready.get())
             sys.stdout.buffer.flush()
     except OSError:
-        os._exit(1)  # nobody listens any more
+        os._exit(1)  # the parent has closed the pipe

@@ -1,5 +1,8 @@
-"""What stands in foreign files, piece by piece and without secrets: from where the last sync stopped if all before that
-still stands there, else from the beginning. Knows no store, so that another process can do it."""
+"""Decoding of foreign files, piece by piece and with secrets redacted.
+
+Reading resumes where the last sync stopped if everything before that is unchanged; otherwise it starts at the
+beginning. This module does not use the store, so that another process can run it.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,15 @@ from .privacy import PrivatePassages
 from .redacting import Redaction
 
 SMALL_BYTES = 4_000_000
-"""Smaller files are given as a whole, larger ones piece by piece."""
+"""Smaller files are returned as a whole, larger ones piece by piece."""
 AT_ONCE_BYTES = 500_000
-"""Of files whose portions are handed over together: each time wakes another process, or another thread."""
+"""The amount of data, in bytes of files, that is handed over together: each handover wakes another process or
+thread."""
 MAX_FILE_BYTES = 1 << 36
-"""Bytes; no assistant writes such a file, but a hole in one costs nothing."""
+"""No assistant writes a file this large, but a sparse file can claim any size."""
 
 _SURPRISES = (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""What code that takes foreign data apart raises when they are no longer as they were when it was written."""
+"""Exceptions of parsers when the format of foreign data has changed."""
 
 
 class DueSource(NamedTuple):
@@ -39,7 +43,7 @@ class DueSource(NamedTuple):
 
 
 class ReadStep(NamedTuple):
-    """A piece without secrets, and where to go on after it."""
+    """A piece without secrets, and the checksum of the file up to its end."""
 
     piece: Piece
     redacted: int
@@ -47,22 +51,22 @@ class ReadStep(NamedTuple):
     private: int = 0
     """Private passages that were cut."""
     is_excluded: bool = False
-    """The user keeps its project out: the piece has neither turns nor a title."""
+    """The user excludes its project: the piece has neither turns nor a title."""
 
 
 class Portion(NamedTuple):
-    """What is kept in one transaction: a small file, or some of a large one."""
+    """The unit of one transaction: a small file, or a part of a large one."""
 
     steps: list[ReadStep]
     goes_on: bool = False
-    """Reading went on where it had stopped, and did not start again."""
+    """True if reading resumed where it had stopped; False if it started at the beginning."""
     is_last: bool = True
     problem: str = ""
-    """Why the file cannot be read, or not to its end."""
+    """The reason why the file, or the rest of it, cannot be read."""
 
 
 class SourceDecoder:
-    """Of one reader's files."""
+    """Decodes the files of one reader."""
 
     def __init__(self, reader: Reader, redaction: Redaction, exclusion: Exclusion) -> None:
         self._reader = reader
@@ -70,7 +74,7 @@ class SourceDecoder:
         self._exclusion = exclusion
 
     def portions_of(self, due: Sequence[DueSource], at_once: int = AT_ONCE_BYTES) -> Iterator[list[Portion]]:
-        """Of all files, in their order, those of small files together."""
+        """Portions of all files in order; those of small files are batched."""
         some: list[Portion] = []
         size = 0
         for each in due:
@@ -84,11 +88,12 @@ class SourceDecoder:
             yield some
 
     def portions(self, due: DueSource) -> Iterator[Portion]:
-        """At least one, of which the last says so."""
+        """The portions of one file, at least one. The last has `is_last` set."""
         steps: list[ReadStep] = []
         checksum = Checksum(due.source.path)
         goes_on, problem = False, ""
         try:
+            # Checked before the file is opened.
             if due.stamp.size > MAX_FILE_BYTES:
                 raise Unreadable(f"It has {due.stamp.size} bytes, which is too much.")
             goes_on = due.state is not None and self._goes_on(due, due.state, checksum)
@@ -105,9 +110,10 @@ class SourceDecoder:
         if self._exclusion.excludes_project(piece.header.directory):
             header = piece.header._replace(title="")
             return ReadStep(piece._replace(header=header, turns=()), 0, "", is_excluded=True)
+        # Before extraction and redaction, which must not see private passages.
         passages = PrivatePassages()
         piece = passages.taken_from(self._without_excluded_files(piece))
-        # before secrets are taken out, which looks at what is stated and at errors as well
+        # Extract before redacting, because redaction also covers sayings and errors.
         piece = piece._replace(turns=with_sayings(with_runs(piece.turns)))
         piece, redacted = self._redaction.piece(piece)
         is_log = piece.cursor is not None and source.form is Form.LOG
@@ -126,6 +132,7 @@ class SourceDecoder:
             reads, writes = (
                 tuple(path for path in paths if not is_excluded(path)) for paths in (each.reads, each.writes)
             )
+            # Arguments and results of such a call may quote the excluded file.
             return ToolCall(each.name, reads=reads, writes=writes)
 
         def turn(each: Turn) -> Turn:
@@ -145,13 +152,14 @@ class SourceDecoder:
         except OSError as error:
             raise Unreadable(f"It cannot be read: {error.strerror or error}.") from error
         except _SURPRISES as error:
-            # not what the error says: it may quote the file, and this is kept as it is
+            # Only the type of the error, because its text may quote the file.
             kind = type(error).__name__
             raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
 
     def _goes_on(self, due: DueSource, state: SourceState, checksum: Checksum) -> bool:
         if state.state.get(CONTEXT, "") not in contexts_of(due.source, self._exclusion.fingerprint):
-            return False  # all of it may be told otherwise now
+            return False  # the reader may now interpret all of it differently
         if due.source.form is Form.LOG and state.position > 0 and state.size <= due.stamp.size:
+            # An empty checksum never matches: the file was shorter or unreadable.
             return checksum.until(state.position) == state.head != ""
         return due.source.form is Form.DATABASE

@@ -1,4 +1,4 @@
-"""What tells whether a foreign file changed, and whether what was read of it still stands there."""
+"""Detection of changes in foreign files: of new content, and of edits to content that was already read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...readers import Form, Source
 from ...readers.formats.databases import stamp
 from ...readers.formats.files import open_regular
 
-CHUNK = 1 << 20
+CHUNK = 1 << 20  # bytes per read
 
 
 class Stamp(NamedTuple):
@@ -23,7 +23,8 @@ class Stamp(NamedTuple):
 
 
 def stamp_of(source: Source) -> Stamp:
-    """Of a database, with what its owner has not moved into it yet."""
+    """The size and modification time of a file; for a database, including its write-ahead log."""
+    # A database in WAL mode changes without its main file changing.
     if source.form is Form.DATABASE:
         return Stamp(*stamp(source.path))
     state = source.path.stat()
@@ -31,10 +32,10 @@ def stamp_of(source: Source) -> Stamp:
 
 
 class Checksum:
-    """Of all bytes of a log before a position, continued as the position moves on.
+    """A checksum of all bytes of a log before a position, continued as the position advances.
 
-    It finds an edit anywhere, such as a secret that somebody overwrote. It is a CRC because that can be continued, and
-    because all of the log is read for it whenever it grows; nobody has a reason to forge it."""
+    It detects edits anywhere, for example a secret that was overwritten. A CRC can be continued and is fast, which
+    matters because the whole log is read whenever it grows; forgery is not a concern."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,7 +43,8 @@ class Checksum:
         self._crc = 0
 
     def until(self, position: int) -> str:
-        """Empty when the file is shorter, or cannot be read any more."""
+        """The checksum of the bytes before `position`, or "" if the file is shorter or cannot be read."""
+        # A CRC can only be continued forwards.
         if position < self._position:
             self._position = self._crc = 0
         try:

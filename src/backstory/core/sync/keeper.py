@@ -1,4 +1,4 @@
-"""What is kept of one assistant's conversations: which state each is in, and which files are there to tell of it."""
+"""The stored conversations of one assistant: the state of each, and the files that contain it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .witnesses import NOBODY, number_of
 
 
 class SourceFiles:
-    """The files of one assistant: those that are there, and all that were ever read."""
+    """The files of one assistant: those that exist, and all that were ever read."""
 
     def __init__(self, living: Collection[str], known: Collection[str]) -> None:
         self._living = living
@@ -29,7 +29,7 @@ class SourceFiles:
 
     @cached_property
     def paths(self) -> Mapping[int, str]:
-        """By their numbers, which nobody asks for when nothing is new."""
+        """Paths by file number. Computed on demand, because a sync without news does not need them."""
         return {number_of(path): path for path in self._all}
 
     @cached_property
@@ -41,13 +41,13 @@ class SourceFiles:
         return source_path(conversation.source, self._all) or conversation.source
 
     def owner_of(self, conversation: Conversation) -> int:
-        """The number of its file; NOBODY when that is not there."""
+        """The number of the file that a conversation belongs to, or NOBODY if that file does not exist."""
         number = number_of(self.file_of(conversation))
         return number if number in self.living and not conversation.is_gone else NOBODY
 
 
 class StoredConversation(NamedTuple):
-    """A conversation as it is in the store when a file tells of it."""
+    """A conversation as it is in the store when a file with its content is read."""
 
     id: str
     state: State
@@ -60,7 +60,7 @@ class StoredConversation(NamedTuple):
 
 
 class Keeper:
-    """Of what one assistant's files tell. What changes the store belongs inside a transaction, here and below."""
+    """Reads and changes the stored conversations of one assistant. Methods that write must run inside a transaction."""
 
     def __init__(
         self,
@@ -75,11 +75,13 @@ class Keeper:
         self.identities = identities
         self.files = files
         self.transactions = transactions
-        # after the files were looked for: a session that we write ourselves is noted before its file is there
+        # Loaded after the search for files: our own sessions are recorded before their files exist.
         self.handoffs = {handoff.conversation: handoff for handoff in store.handoffs.all()}
 
     def handoff_of(self, id: str, header: ConversationHeader) -> SessionHandoff | None:
-        """How a session came into being that we wrote. Its other id is noted too, since further files may know no other."""
+        """The handoff of a session that we wrote, if it is one.
+
+        The session's other id is recorded too, because later files may contain only that id."""
         if id not in self.handoffs and header.written_as:
             written = self.handoffs.get(conversation_id(self.reader, header.written_as))
             if written is not None:
@@ -91,6 +93,7 @@ class Keeper:
         return next(iter(self.store.conversations.get([id])), None)
 
     def look_up(self, id: str) -> StoredConversation:
+        # One query for the most common case: most conversations are new.
         if not self.store.sync.knows(id):
             return StoredConversation(id, State.NEW)
         if self.store.sync.forgotten([id]):
@@ -101,8 +104,11 @@ class Keeper:
         return StoredConversation(id, State.ARCHIVED, archived=archived.conversation)
 
     def vanish(self, paths: Sequence[str]) -> None:
-        """Take nothing back. What another file tells too is that one's from now on. The files themselves are marked last, so
-        that all of it is done again if it is interrupted."""
+        """Mark files as vanished. No content is deleted; content that another file also contains now belongs to that
+        file.
+
+        The files themselves are marked last, so that an interrupted call is repeated."""
+        # Negative numbers: messages that wait to be read again from a rewritten file.
         numbers = [number for path in paths for number in (number_of(path), -number_of(path))]
         rows = WitnessRows(self.store, self.transactions)
         for id in self.store.witnesses.conversations(numbers):
@@ -120,14 +126,16 @@ class Keeper:
         former, others = rows.aside(known.id, yielded)
         self.restart(former)
         rows.spread(known.id)
+        # The first other file by number becomes the owner.
         if others and (known.is_gone or source_path(known.source, paths) is not None):
             known = known._replace(source=self.files.paths[others[0]], is_gone=False)
             self.store.conversations.add(known, [], [])
         rows.flush(known.id, self.files.owner_of(known))
+        # Free the memory before the next conversation.
         rows.discard(known.id)
 
     def reappear(self, path: str) -> None:
-        """The file is there again as it was, and so are the conversations that belong to it."""
+        """Mark an unchanged file, and the conversations that belong to it, as present again."""
         self._mark(FileEvent.REAPPEARED, [path])
         self.store.sync.set_sources_gone([path], False)
 
@@ -140,19 +148,19 @@ class Keeper:
             self.transactions.rest()
 
     def mark(self, stored: StoredConversation, action: Action) -> None:
-        """A conversation is gone from its source, or there again."""
+        """Mark a conversation as missing from its source, or as present again."""
         is_gone = {Action.MARK_GONE: True, Action.MARK_BACK: False}[action]
         assert stored.conversation is not None
         assert stored.conversation.is_gone is not is_gone
         self.store.sync.set_gone([stored.id], is_gone)
 
     def restart(self, files: Collection[int]) -> None:
-        """How far these vanished files were read is of no use any more: what they told is told by others."""
+        """Reset the cursors of these vanished files: other files contain all of their content."""
         for number in files & self.files.paths.keys():
             self.store.sync.restart(self.files.paths[number])
 
-    def told_by(self, path: str) -> list[str]:
-        """The conversations of which a file told something."""
+    def conversations_of(self, path: str) -> list[str]:
+        """The conversations with content from a file."""
         own = [
             conversation.id
             for conversation in self.store.conversations.find(ConversationFilter(sources=(path,)))

@@ -1,4 +1,4 @@
-"""Keep what a file tells of conversations, once for each turn, whichever files tell it. `states` has the rules."""
+"""Save the content of foreign files, each turn once even if several files contain it. `states` has the rules."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
 from .witnesses import NOBODY, Witnesses, number_of
 
 KNOWN_FROM_ITS_LOG = "known from its assistant's own log"
-PART_COST = TRANSACTION_COST // 4
+PART_COST = TRANSACTION_COST // 4  # several parts fit into a transaction, so that it ends close to its limit
 
 
 class PieceOutcome(NamedTuple):
     conversation: str | None = None
-    """None when nothing was kept: it was forgotten, or a better witness told of it."""
+    """None if nothing was saved: the conversation was forgotten, or a better source is stored."""
     turns: int = 0
     redacted: int = 0
     private: int = 0
@@ -45,7 +45,7 @@ class PieceOutcome(NamedTuple):
 
 
 class FileKeeper:
-    """What one file tells, from where its reading begins to its end."""
+    """Saves the content of one file, from where reading starts to its end."""
 
     def __init__(
         self, keeper: Keeper, path: str, retold: Collection[str], trust: Trust, *, is_back: bool
@@ -61,13 +61,16 @@ class FileKeeper:
         self._rows = WitnessRows(self._store, self._transactions)
         self._with_former: dict[str, bool] = {}
         self._last: dict[str, int] = {}
-        """By conversation whose witnesses are loaded, the place of the last message that the file tells."""
+        """For each conversation with loaded witnesses, the place of the last message that the file contains."""
+        # A rewritten file whose reading was interrupted continues here.
         self._renewed = set(self._store.witnesses.conversations([-self._number]))
         self.retold = set(retold)
-        """Conversations that the file told before it was rewritten or vanished, and has not told of since."""
+        """Conversations that the file contained before it was rewritten or vanished, and that were not read from it
+        since."""
 
     def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
-        """Keep a piece, a long one in parts that are committed one after the other."""
+        """Save a piece. A long one is committed in several parts."""
+        # Some files repeat sessions that another reader imports from their own log.
         if self._is_copy(piece.header.session):
             return PieceOutcome(skipped={KNOWN_FROM_ITS_LOG: 1})
         id = conversation_id(self._keeper.reader, piece.header.native_id)
@@ -77,22 +80,26 @@ class FileKeeper:
         event: FileEvent | None = None
         for part in _parts(piece):
             stored = self._keeper.look_up(id)
+            # Only the first part carries the event; the others continue it.
             event = FileEvent.TOLD if event else self._event(stored, piece, modified_ms)
             if event is None or not self._apply(event, stored, part, modified_ms):
                 return PieceOutcome(skipped=piece.skipped)
             self._transactions.rest()
+        # The piece contains the whole conversation, so nothing more will follow for it.
         if piece.is_whole and id in self._renewed:
             self._end(id)
         return PieceOutcome(id, len(piece.turns), skipped=piece.skipped)
 
     def _is_copy(self, session: str) -> bool:
-        """Whether another reader knows a session, or knew it until it was forgotten."""
+        """True if another reader knows the session, or knew it until it was forgotten."""
         others = (name for name in reader_names() if session and name != self._keeper.reader)
         return any(self._store.sync.knows(conversation_id(name, session)) for name in others)
 
     def end(self, *, is_whole: bool) -> None:
-        """The file was read to its end: what it told before it was rewritten, and not since, goes. `is_whole`: from its
-        beginning, so that a file which came back told all that is its own."""
+        """Finish the file: delete content that it had before it was rewritten and no longer has.
+
+        `is_whole` is true if it was read from its beginning; a file that came back has then shown all of its
+        content."""
         if self._is_back:
             for id in sorted(self._renewed | self.retold if is_whole else self._renewed):
                 self._send(FileEvent.LEFT_OUT, id)
@@ -106,10 +113,10 @@ class FileKeeper:
                 self._rows.drop_needless(id, self._files.owner_of(known))
 
     def flush(self) -> None:
-        """Store who told what, as far as it is known by now."""
+        """Store the witnesses that are known by now."""
         for id in self._rows.loaded():
             known = self._keeper.find(id)
-            if known is None:  # archived or forgotten meanwhile, and its rows with it
+            if known is None:  # archived or forgotten meanwhile, together with its rows
                 self._rows.discard(id)
             else:
                 self._rows.flush(id, self._files.owner_of(known))
@@ -117,20 +124,24 @@ class FileKeeper:
                 self._last.pop(id, None)
 
     def _event(self, stored: StoredConversation, piece: Piece, modified_ms: int) -> FileEvent | None:
-        """What the file does, as the table calls it; None when it does not matter."""
+        """The event of the state table that a piece represents; None if it has no effect."""
         conversation = stored.conversation
         if piece.is_name:
             return FileEvent.NAMED
         if piece.is_gone:
+            # Only the owner's loss counts: another file may have had a copy.
             is_owner = conversation is None or number_of(self._files.file_of(conversation)) == self._number
             return FileEvent.VANISHED if is_owner and not (conversation and conversation.is_gone) else None
         if conversation is None:
+            # Encrypted conversations have no turns either, but are listed as unread.
             is_silent = not piece.turns and piece.header.completeness == "full"
             return FileEvent.SILENT if is_silent else FileEvent.TOLD
+        # `standing` ranks sources, for example a log of prompts below a full transcript.
         if conversation.standing > piece.header.standing:
             return FileEvent.WORSE
         if conversation.standing < piece.header.standing:
             return FileEvent.BETTER
+        # Nothing is newer, so the conversation stays in the archive.
         if stored.archived and max(times_of(piece, modified_ms)) <= to_ms(conversation.updated_at):
             return FileEvent.REPEATED
         if stored.known and (stored.id in self.retold or piece.is_whole):
@@ -138,10 +149,12 @@ class FileKeeper:
         return FileEvent.TOLD
 
     def _apply(self, event: FileEvent, stored: StoredConversation, piece: Piece, modified_ms: int) -> bool:
-        """Do what the table says; whether anything was kept. Each action asserts what it needs."""
+        """Perform the action of the state table. Returns whether anything was saved. Each action asserts its
+        preconditions."""
         known, action = stored.known, TRANSITIONS[stored.state, event]
         match action:
             case Action.IGNORE:
+                # Usage is counted even if the content is not stored again.
                 if event is FileEvent.REPEATED:
                     self._count(stored.id, piece)
                 elif event is FileEvent.SILENT and stored.state is State.NEW and piece.header.parent:
@@ -169,11 +182,12 @@ class FileKeeper:
                 self._merge(known, piece, modified_ms, action)
             case _:
                 raise AssertionError(action)
+        # It was read again, so `end` must not release it.
         self.retold.discard(stored.id)
         return True
 
     def _send(self, event: FileEvent, id: str) -> None:
-        """An event that is about a live conversation and tells nothing of it."""
+        """Handle an event of a live conversation that brings no content."""
         stored = self._keeper.look_up(id)
         if stored.known is None:
             return
@@ -198,10 +212,13 @@ class FileKeeper:
         self._add(row, piece, messages_of(row, piece.turns, {}, -1, row.created_at))
 
     def _supersede(self, stored: StoredConversation) -> None:
-        """Delete what the worse witness told. Until the better one is kept, the conversation is still that of the worse, so
-        that all of it is done again if it is interrupted."""
+        """Delete the content of the worse source.
+
+        Until the better one is stored, the conversation still belongs to the worse, so that an interrupted call is
+        repeated."""
         if stored.archived is not None:
             self._store.archive.restore_conversations([stored.id])
+        # In portions, so that deleting a long conversation does not block other writers.
         for some in portions(self._store.messages.places(stored.id), ROWS_AT_ONCE):
             self._drop(stored.id, some)
             self._transactions.rest()
@@ -210,6 +227,7 @@ class FileKeeper:
     def _merge(self, known: Conversation, piece: Piece, modified_ms: int, action: Action) -> None:
         is_plain = action is Action.MERGE and self._is_alone(known)
         witnesses = None if is_plain else self._witnesses_of(known, action)
+        # A file that alone contained the conversation replaces title, times and all other fields.
         is_anew = (
             action is Action.RENEW
             and witnesses is not None
@@ -218,12 +236,13 @@ class FileKeeper:
         )
         row = self._row(piece, known, modified_ms, is_anew=is_anew)
         self._put(row, piece, witnesses)
+        # The former file vanished and this one takes over; if it returns, it is read from its start.
         if row.source != known.source and self._files.owner_of(known) == NOBODY:
             self._keeper.restart({number_of(self._files.file_of(known))} - {self._number})
         self._store.conversations.add(row._replace(subject=self._subject(row)), [], [])
 
     def _is_alone(self, known: Conversation) -> bool:
-        """Whether the file at hand tells all there is, alone, and goes on."""
+        """True if the current file alone contains the whole conversation and continues it."""
         return (
             self._files.owner_of(known) == self._number
             and not self._rows.is_loaded(known.id)
@@ -231,7 +250,7 @@ class FileKeeper:
         )
 
     def _witnesses_of(self, known: Conversation, action: Action) -> Witnesses:
-        """Who told what by now, with what the action says of the file at hand."""
+        """The witnesses of a conversation, after the action was applied to the current file."""
         is_loaded = self._rows.is_loaded(known.id)
         if is_loaded and action is Action.MERGE:
             return self._rows.of(known.id, self._files.owner_of(known))
@@ -245,21 +264,27 @@ class FileKeeper:
             self._last[known.id] = witnesses.last_place(self._number)
             return witnesses
 
+        # Loading a long conversation takes too long for a transaction.
         witnesses = self._rows.aside(known.id, prepared)
         if action is Action.RENEW:
             self._renewed.add(known.id)
+        # Before messages are saved: without rows they would count as the owner's.
         self._rows.spread(known.id)
         return witnesses
 
     def _row(
         self, piece: Piece, known: Conversation, modified_ms: int, *, is_anew: bool = False
     ) -> Conversation:
-        """The conversation is called as the file says that tells the end of it; of others only the times count."""
+        """The conversation's row after this piece.
+
+        Title and other fields come from the file with the end of the conversation; other files only affect the
+        times."""
         before = known.project if known.directory == piece.header.directory else ""
         row = self._merged(piece, None if is_anew else known, modified_ms, before)
         if is_anew:
             return row
         owner = self._files.owner_of(known)
+        # Positive if the stored conversation has later messages than this piece.
         behind_ms = to_ms(known.updated_at) - max(times_of(piece, modified_ms))
         if owner == self._number or behind_ms < 0 or (behind_ms == 0 and owner == NOBODY):
             return row
@@ -277,7 +302,8 @@ class FileKeeper:
         return row if handoff is None else row._replace(kind=ConversationKind.FORK, parent=handoff.source)
 
     def _put(self, row: Conversation, piece: Piece, witnesses: Witnesses | None) -> None:
-        """Without witnesses the file tells the conversation alone."""
+        """Write the messages of a piece. `witnesses` is None if the file alone contains the conversation."""
+        # First, so that all following look-ups use the current ids.
         self._adopt(row.id, piece, witnesses)
         candidates = _candidates(row.id, piece)
         places = self._store.messages.places(row.id, sorted(candidates))
@@ -288,13 +314,14 @@ class FileKeeper:
             last = self._last[row.id]
         messages = messages_of(row, piece.turns, there, last, self._time_at(row, piece, last))
         new_places = {message.id: message.seq for message in messages}
-        # a turn that lost its thinking or its calls has ids which the file no longer tells
+        # A turn that lost its thinking or its calls leaves ids that the file no longer contains.
         lost = candidates - new_places.keys()
         if witnesses is None:
             self._drop(row.id, sorted(lost & places.keys()))
             news = self._news(messages, places.keys())
         else:
             self._drop(row.id, witnesses.retract(lost, self._number))
+            # Messages that only this rewritten file had may become shorter; others only become longer.
             own = {id for id in places if witnesses.is_only_by(id, -self._number)}
             copied = {id for id in places if not witnesses.has_told(id, self._number)}
             news = self._news(messages, places.keys() - own, copied)
@@ -317,6 +344,7 @@ class FileKeeper:
         renamed = {
             before: former[before][0]
             for before, message in there.items()
+            # Never overwrite a message that already has the new id.
             if former[before][0] not in taken and _is_same(message, former[before][1])
         }
         self._store.messages.rename(renamed)
@@ -325,9 +353,11 @@ class FileKeeper:
                 witnesses.adopt(before, now)
 
     def _has_former(self, id: str, former: Sequence[str]) -> bool:
-        """Whether a conversation may still have messages with former ids. Looking for each turn doubles the cost of a
-        read, so the first piece decides."""
+        """True if a conversation may still have messages with former ids.
+
+        Checking each turn would double the cost of a read, so the first piece decides."""
         if id not in self._with_former:
+            # Former ids share their beginning up to PLACE, so one range query finds any of them.
             beginning, mark, _ = former[0].removeprefix(f"{id}/").partition(PLACE)
             self._with_former[id] = (
                 self._store.messages.has_named(f"{id}/{beginning}{mark}")
@@ -337,7 +367,7 @@ class FileKeeper:
         return self._with_former[id]
 
     def _time_at(self, row: Conversation, piece: Piece, place: int) -> datetime:
-        """When that was said after which the piece goes on."""
+        """The time of the message that the piece continues."""
         is_asked = not piece.is_whole and bool(piece.turns) and piece.turns[0].at_ms is None and place >= 0
         messages = self._store.messages.of(row.id, range(place, place + 1)) if is_asked else []
         return max((message.created_at for message in messages), default=row.created_at)
@@ -345,8 +375,10 @@ class FileKeeper:
     def _news(
         self, messages: Sequence[Message], ids: Collection[str], copied: Collection[str] = ()
     ) -> list[Message]:
-        """The messages that are not just the beginning of the text stored under one of these ids, or, of those that are
-        copied from another file, some of its lines: a copy may lack a line that was cut."""
+        """The messages with new content.
+
+        A message is not new if it is only the beginning of the stored text with its id, or, for messages copied from
+        another file, a subset of its lines: a copy may lack a line that was cut."""
         texts = self._store.messages.texts(sorted(ids))
         return [
             each
@@ -376,7 +408,7 @@ class FileKeeper:
             self._store.usage.put(id, self._keeper.reader, piece.usage, messages)
 
     def _count_for_parent(self, native_id: str, piece: Piece) -> None:
-        """Store the usage of a subagent that said nothing as that of the conversation that started it."""
+        """Store the usage of a subagent without messages as usage of its parent conversation."""
         parent = conversation_id(self._keeper.reader, native_id)
         if not self._store.sync.forgotten([parent]):
             self._count(parent, piece)
@@ -387,6 +419,7 @@ class FileKeeper:
         waiting = self._rows.aside(known.id, lambda: witnesses.waiting(self._number))
         for some in portions(waiting, ROWS_AT_ONCE):
             dropped = witnesses.retract(some, -self._number)
+            # The first user messages, and with them the subject, may be among them.
             is_changed |= bool(dropped)
             self._drop(known.id, dropped)
             self._transactions.spend(len(some))
@@ -411,28 +444,30 @@ class FileKeeper:
 
 
 def _parts(piece: Piece) -> Iterator[Piece]:
-    """A piece as several that are cheap to write; at least one."""
+    """Split a piece into parts that are cheap to write; at least one."""
     rest = piece
     turns: list[Turn] = []
     cost = 0
     for turn in piece.turns:
         if cost >= PART_COST:
-            # usage and late results refer to messages, so they come with the last part
+            # Usage and late results refer to messages, so they are written with the last part.
             yield rest._replace(turns=turns, usage=(), late_results={})
+            # The following parts continue the first one instead of replacing it.
             rest = rest._replace(is_whole=False)
             turns, cost = [], 0
         turns.append(turn)
+        # A call has about two rows besides its message: the call itself and a trace.
         cost += ROW_COST * (1 + 2 * len(turn.calls)) + len(turn.text) + len(turn.thinking)
     yield rest._replace(turns=turns)
 
 
 def _candidates(conversation: str, piece: Piece) -> set[str]:
-    """The ids of all messages that the turns of a piece may have, or had."""
+    """The ids of all messages that the turns of a piece may have or had."""
     return {id for turn in piece.turns for id in message_ids(conversation, turn.id)}
 
 
 def _is_same(message: Message, turn: Turn) -> bool:
-    """Whether a message that is kept by its place is what the turn at that place says, and not what was there before."""
+    """True if a message that is identified by its place is the turn at that place, and not an earlier one."""
     if turn.at_ms is not None:
         return to_ms(message.created_at) == turn.at_ms
     text = {"thinking": turn.thinking, "tool": message.text}.get(message.role, turn.text)
@@ -444,6 +479,7 @@ def _is_beginning(text: str, whole: str) -> bool:
 
 
 def _is_excerpt(text: str, whole: str) -> bool:
-    """Whether a text has some of the lines of another, in their order, and no others."""
+    """True if a text consists of some of the lines of another, in order, and no others."""
+    # Membership tests consume the iterator, so the order of lines is checked too.
     lines = iter(whole.split("\n"))
     return len(text) < len(whole) and all(line in lines for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""A piece of a foreign conversation → the records that are kept of it. Pure."""
+"""Conversion of a piece of a foreign conversation to records. Pure functions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ def conversation_id(reader: str, native_id: str) -> str:
 
 
 def message_ids(conversation: str, turn_id: str) -> tuple[str, str, str]:
-    """Of what was said, of what was thought and of what tools were called with."""
+    """The ids of a turn's spoken text, its thinking and its tool calls."""
     spoken = f"{conversation}/{turn_id}"
     return spoken, f"{spoken}#thinking", f"{spoken}#tool"
 
 
 def without_copies(piece: Piece, handoff: SessionHandoff, title: str) -> Piece:
-    """What was said in a session that we wrote, since we wrote it: its first turns are copies of another conversation. It gets
-    the title of that one, where it is called by the first of these turns."""
+    """The turns of a session after we wrote it: its first turns are copies of another conversation.
+
+    If its title comes from one of these turns, it gets the title of the original conversation."""
     handed_ms = to_ms(handoff.handed_at)
     turns = [turn for turn in piece.turns if turn.at_ms is None or turn.at_ms >= handed_ms]
     if not any(turn.role in (Role.USER, Role.ASSISTANT) for turn in turns):
-        turns = []  # what a program says to itself while it takes the session in
+        turns = []  # only notes that the program wrote while it loaded the session
     header = piece.header
     if header.title.startswith(HANDOFF_MARK):
         header = header._replace(title=title)
@@ -44,7 +45,7 @@ def without_copies(piece: Piece, handoff: SessionHandoff, title: str) -> Piece:
 
 
 def times_of(piece: Piece, modified_ms: int) -> list[int]:
-    """The turns' own and the conversation's; where there are none, the file's."""
+    """The times of turns and conversation, or the file's time if there are none."""
     header = piece.header
     times = [turn.at_ms for turn in piece.turns if turn.at_ms is not None]
     times += [at for at in (header.started_ms, header.ended_ms) if at is not None]
@@ -67,6 +68,7 @@ def merged(
         times += (to_ms(known.created_at), to_ms(known.updated_at))
     return Conversation(
         id=conversation_id(reader, header.native_id),
+        # The file's own title comes first, then the stored one, then the first turns.
         title=header.title or (known.title if known is not None else "") or title_of(piece.turns),
         project=project,
         surface=reader,
@@ -90,7 +92,8 @@ def merged(
 def messages_of(
     conversation: Conversation, turns: Sequence[Turn], known: Mapping[str, int], last: int, at: datetime
 ) -> list[Message]:
-    """What is kept of turns that follow on `last`. One without a time has that of the one before it, the first `at`."""
+    """The messages of turns that follow `last`. A turn without a time gets that of the turn before it, the first one
+    `at`."""
     messages: list[Message] = []
     for turn, seq in _placed(conversation.id, turns, known, last):
         at = at if turn.at_ms is None else from_ms(turn.at_ms)
@@ -101,13 +104,16 @@ def messages_of(
 def _placed(
     conversation: str, turns: Sequence[Turn], known: Mapping[str, int], last: int
 ) -> Iterator[tuple[Turn, int]]:
-    """Each turn with its `seq`. What is said goes on from `last`; a turn of calls alone stands with what was said
-    before it, so that a question and its answer stay neighbours. A turn that is known keeps its place, and a new one
-    before it stands with what was said before: another copy of the log lacked it."""
+    """Each turn with its `seq`.
+
+    Spoken turns continue from `last`. A turn with only tool calls shares the place of the spoken turn before it, so
+    that a question and its answer stay adjacent. A known turn retains its place, and a new turn before it shares the
+    place of the spoken turn before: another copy of the log lacked it."""
     limits = _next_places(conversation, turns, known)
     for turn, limit in zip(turns, limits, strict=True):
         spoken, thinking, tool = message_ids(conversation, turn.id)
         alone = known.get(tool, known.get(thinking, max(last, 0)))
+        # Between two known neighbours there is no free number, so the place of the former is shared.
         next_place = last + 1 if limit is None or limit > last + 1 else max(last, 0)
         seq = known.get(spoken, next_place) if turn.text else alone
         last = max(last, seq)
@@ -115,7 +121,7 @@ def _placed(
 
 
 def _next_places(conversation: str, turns: Sequence[Turn], known: Mapping[str, int]) -> list[int | None]:
-    """For each turn, the place of the next one after it in which something known is said."""
+    """For each turn, the place of the next known spoken turn after it."""
     places: list[int | None] = []
     following: int | None = None
     for turn in reversed(turns):
@@ -148,6 +154,7 @@ def _messages_of(conversation: Conversation, turn: Turn, seq: int, at: datetime)
 
 def _call_text(call: ToolCall) -> str:
     parts = [call.name, call.arguments]
+    # Commands and paths that the arguments lack are added, so that they can be searched.
     parts += [more for more in (call.command, *call.reads, *call.writes) if more not in call.arguments]
     if call.error:
         parts.append(f"failed: {call.error}")
@@ -155,8 +162,9 @@ def _call_text(call: ToolCall) -> str:
 
 
 def calls_of(conversation: str, turn: Turn) -> Iterator[StoredCall]:
-    """The tool calls of a turn, with where their arguments stand in the text of its message. What stands in the harness's
-    name are notes, not calls."""
+    """The tool calls of a turn, with the range of their arguments in the text of its message.
+
+    Entries of the harness (role SYSTEM) are notes, not calls."""
     message = message_ids(conversation, turn.id)[2]
     start = 0
     for call in turn.calls:
@@ -168,7 +176,7 @@ def calls_of(conversation: str, turn: Turn) -> Iterator[StoredCall]:
             command_at = text.find(call.command, len(call.name)) if call.command else -1
             command = TextRange(start + command_at, len(call.command)) if command_at >= 0 else TextRange()
             yield StoredCall(message, call.id, call.name, arguments, command, stored_result(call.result))
-        start += len(text) + 1
+        start += len(text) + 1  # the line break between two calls
 
 
 def stored_result(result: CallResult | None) -> StoredResult | None:
@@ -181,7 +189,7 @@ def stored_result(result: CallResult | None) -> StoredResult | None:
 
 
 def sayings_of(conversation: str, turn: Turn) -> Iterator[MessageSaying]:
-    """What a turn states, as sayings of what was said in it, or else of its calls."""
+    """The sayings of a turn, attached to its spoken text or, without one, to its calls."""
     if turn.sayings:
         spoken, _, tool = message_ids(conversation, turn.id)
         yield from (MessageSaying(spoken if turn.text else tool, saying) for saying in turn.sayings)

@@ -1,4 +1,4 @@
-"""Take private passages out of what readers give, before anything else looks at it."""
+"""Removal of private passages from pieces, before any other processing."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ _WORD = lazy_pattern(r"\w+")
 
 
 class PrivatePassages:
-    """Those of one piece. All blocks of a message are one text by then, so that a passage may reach across them."""
+    """The private passages of one piece. All blocks of a message are one text here, so a passage may span blocks."""
 
     def __init__(self) -> None:
         self.count = 0
         self._removed: list[str] = []
 
     def taken_from(self, piece: Piece) -> Piece:
-        """The piece without private passages. Titles that a reader made of one, here or in its cursor, go too."""
+        """The piece without private passages, and without titles that quote one, also in its cursor."""
         turns = [self._turn(turn) for turn in piece.turns]
         title = self._cut(piece.header.title)
         if not self.count:
             return piece
+        # A turn that was entirely private leaves no trace.
         turns = [turn for turn in turns if not turn.is_empty]
         title = self._without_quotation(title) or title_of(turns)
         cursor = piece.cursor and piece.cursor._replace(state=self._state(piece.cursor.state))
@@ -51,14 +52,15 @@ class PrivatePassages:
         arguments, command, error = map(self._cut, (call.arguments, call.command, call.error))
         if (arguments, command, error, result) == (call.arguments, call.command, call.error, call.result):
             return call
-        # what a call was given is its arguments once more, in parts
+        # `given` repeats the arguments in parts.
         return call._replace(arguments=arguments, command=command, error=error, result=result, given=None)
 
     def _without_quotation(self, text: str) -> str:
-        """Nothing of a text that quotes a private passage: a reader's title is one of its lines, shortened."""
+        """The text, or "" if it quotes a private passage: a reader's title is one of its lines, shortened."""
         words = _words(text)
         lines = {_words(line) for passage in self._removed for line in passage.splitlines()}
         is_quotation = bool(words) and (
+            # A single word is too common to count as a quotation unless it is a whole line.
             words in lines or (" " in words and any(words in _words(passage) for passage in self._removed))
         )
         return "" if is_quotation else text

@@ -1,7 +1,8 @@
-"""Which foreign files are due, and how far each is read and kept.
+"""Selection of the foreign files that must be read, and the progress of reading each.
 
-Files are read, parsed and redacted before a transaction begins, in a thread that is left behind when a file does not
-answer. So nothing that lies among the histories can keep anybody from writing."""
+Files are read, parsed and redacted before a transaction begins, in a thread that is abandoned if a file does not
+respond. A file can therefore never block other writers.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +27,15 @@ from .keeping import FileKeeper, PieceOutcome
 from .redacting import Redaction
 
 RETRY_AFTER = timedelta(hours=1)
-"""A file that could not be read is tried again then, though it did not change: we may have learned to read it."""
+"""Delay before an unchanged file that could not be read is tried again: a newer version may be able to read it."""
 STALL_S = 60.0
-"""A file of which nothing comes for so long is passed over."""
+"""Time limit: a file that yields nothing for this long is skipped."""
 
-_UNFINISHED = Stamp(-1, -1)
+_UNFINISHED = Stamp(-1, -1)  # never equals a real stamp, so the file stays due
 
 
 class SourceReading:
-    """The sources of one reader, one after the other."""
+    """Reads the sources of one reader, one after the other."""
 
     def __init__(
         self,
@@ -57,22 +58,24 @@ class SourceReading:
     def is_due(self, source: Source, stamp: Stamp, known: SourceStamp | None) -> bool:
         if known is None or known.is_gone or (known.size, known.modified_ns) != stamp:
             return True
+        # The file is unchanged, but its directory or the exclusion rules are not.
         if known.context not in contexts_of(source, self._exclusion.fingerprint):
             return True
         return bool(known.problem) and self._engine.now() - known.read_at >= RETRY_AFTER
 
     def trust_of(self, source: Source) -> Trust:
-        """Asks git, so not while others wait for a transaction."""
+        """The trust level of a source. Calls git, so it must not run inside a transaction."""
         if self._reader.is_export:
             return Trust.IMPORTED
         return trust_of(source.path) if self._reader.in_projects else Trust.OWN
 
     def portions(self, due: Sequence[DueSource]) -> Iterator[tuple[DueSource, Portion]]:
-        """What is new in each, in their order. Nothing is read while the caller keeps what it was given."""
+        """The new portions of each source, in order. Nothing is read while the caller saves a portion."""
         left = deque(due)
         if is_worth_it(due):
             try:
                 yield from self._watched(self._process.portions(self._reader, due), left)
+            # Continue in this process, which can also tell which file is the problem.
             except (DecoderLost, Stalled):
                 self._process.close()
                 self._go_on(left)
@@ -82,14 +85,14 @@ class SourceReading:
                 yield from self._watched(decoder.portions_of(tuple(left), at_once), left)
             except Stalled:
                 if at_once:
-                    at_once = 0  # which of several did not answer is seen when each is waited for
+                    at_once = 0  # wait for each file separately, to see which one does not respond
                     self._go_on(left)
                     continue
                 problem = f"It did not answer within {STALL_S:.0f} seconds. It is tried again in an hour."
                 yield left.popleft(), Portion([], problem=problem)
 
     def _go_on(self, left: deque[DueSource]) -> None:
-        """Of a large file some may be kept by now: it goes on from there."""
+        """Resume with the stored state of the current source: parts of a large file may have been saved."""
         known = self._engine.store.sync.get(str(left[0].source.path))
         left[0] = left[0]._replace(state=known)
 
@@ -103,8 +106,7 @@ class SourceReading:
                     left.popleft()
 
     def keep(self, due: DueSource, portion: Portion) -> list[PieceOutcome]:
-        """What a portion tells, and where to go on after it, inside `transactions`. Nothing more, when another process was
-        quicker."""
+        """Save a portion and the new cursor, inside `transactions`. Stops early if another process was faster."""
         progress = self._progress
         if progress is None or progress.due is not due:
             progress = self._progress = SourceProgress(
@@ -118,6 +120,7 @@ class SourceReading:
         outcomes: list[PieceOutcome] = []
         try:
             progress.check()
+            # Between two transactions another process may have taken over the file.
             with self.transactions.guarded(progress.flush, progress.check):
                 progress.begin()
                 outcomes.extend(progress.take(step) for step in portion.steps)
@@ -125,17 +128,18 @@ class SourceReading:
                     progress.end(portion.problem)
                 else:
                     progress.pause(portion.steps[-1])
+        # Leave the rest to the other process; pieces that were saved here stay valid.
         except Overtaken:
             pass
         return outcomes
 
 
 class Overtaken(Exception):
-    """Another process read the source meanwhile, or what is known of it was forgotten."""
+    """Another process has read the source meanwhile, or its state was forgotten."""
 
 
 class SourceProgress:
-    """How far a source is read and kept. Inside transactions."""
+    """The progress of reading and saving one source. Must be used inside transactions."""
 
     def __init__(
         self, engine: Engine, keeper: Keeper, reader: Reader, due: DueSource, *, goes_on: bool, rules: str
@@ -154,21 +158,22 @@ class SourceProgress:
         if former is not None and goes_on:
             self._now = former._replace(problem="", is_gone=False)
             retold = list(former.state.get("stale", ()))
+            # A database may have lost rows while it was gone; a log that continues has not.
             if due.source.form is Form.DATABASE and former.is_gone:
-                retold = keeper.told_by(self._path)
+                retold = keeper.conversations_of(self._path)
         else:
             self._now = SourceState(self._path, reader.name, -1, -1)
-            retold = [] if former is None else keeper.told_by(self._path)
+            retold = [] if former is None else keeper.conversations_of(self._path)
         self._is_back = is_back
         self._file = FileKeeper(keeper, self._path, retold, due.trust, is_back=is_back)
 
     def check(self) -> None:
-        """Raises Overtaken."""
+        """Raise Overtaken if the stored state of the source has changed."""
         if self._store.sync.get(self._path) != self._stored:
             raise Overtaken
 
     def begin(self) -> None:
-        """A log that was gone and goes on is there again, with its conversations."""
+        """Mark a log that had vanished and continues as present again, with its conversations."""
         was_gone = self._stored is not None and self._stored.is_gone
         if was_gone and self._goes_on and self.due.source.form is Form.LOG:
             self._reappear()
@@ -178,7 +183,7 @@ class SourceProgress:
         self._stored = self._store.sync.get(self._path)
 
     def flush(self) -> None:
-        """Store all that must be committed along with the messages that are kept so far."""
+        """Store everything that must be committed with the messages saved so far."""
         self._file.flush()
 
     def take(self, step: ReadStep) -> PieceOutcome:
@@ -193,6 +198,7 @@ class SourceProgress:
         if step.piece.cursor is not None:
             self._now = self._now._replace(
                 position=step.piece.cursor.offset,
+                # Cursor and checksum move together: the next sync resumes only if both match.
                 head=step.checksum,
                 tail="",
                 state=self._state(step.piece.cursor.state, is_back=self._is_back),
@@ -200,8 +206,10 @@ class SourceProgress:
         return outcome
 
     def _pass_over(self, step: ReadStep) -> PieceOutcome:
-        """Of an excluded conversation not even the cursor is stored, which may hold its title. A database is read on from
-        there all the same: each of its rows tells its project anew."""
+        """Skip an excluded conversation.
+
+        Its cursor is not stored, because it may contain the title. A database continues after it nevertheless: each
+        of its rows names its project."""
         self._has_excluded = True
         if step.piece.cursor is not None and self.due.source.form is Form.DATABASE:
             state = self._state(step.piece.cursor.state, is_back=self._is_back)
@@ -209,19 +217,20 @@ class SourceProgress:
         return PieceOutcome(excluded=1)
 
     def pause(self, step: ReadStep) -> None:
-        """What is kept so far is committed, and reading goes on."""
+        """Commit the progress so far; reading continues."""
         self._file.flush()
         if step.piece.cursor is not None:
             self._put(_UNFINISHED)
         self._stored = self._store.sync.get(self._path)
 
     def end(self, problem: str) -> None:
-        """The source was read to its end, or to where it cannot be read."""
+        """Finish a source that was read to its end, or to the point where it became unreadable."""
         if not problem:
             self._file.end(is_whole=not self._goes_on)
             if self._is_back and self._goes_on:
                 self._reappear()
         self._file.flush()
+        # After a failure the next sync must still know that the file had vanished.
         is_back = self._is_back and bool(problem)
         state = self._state(self._now.state.get("mark", {}), is_back=is_back)
         self._now = self._now._replace(state=state, problem=problem)
@@ -234,6 +243,7 @@ class SourceProgress:
         return state | {"back": True} if is_back else state
 
     def _put(self, stamp: Stamp) -> None:
+        # A conversation may have been forgotten while its file was being read.
         now = without(self._now, self._store.sync.forgotten(conversations_in(self._now)))
         self._store.sync.put(
             now._replace(size=stamp.size, modified_ns=stamp.modified_ns, read_at=self._engine.now())

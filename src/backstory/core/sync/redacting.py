@@ -1,4 +1,4 @@
-"""Take secrets out of what readers give, before any of it is kept: pieces, and the cursors that go on after them."""
+"""Redaction of secrets in pieces and cursors, before any of it is stored."""
 
 from __future__ import annotations
 
@@ -11,32 +11,33 @@ from .cut_results import parts_of, rewritten
 
 
 class Redaction:
-    """What is read is redacted by the user's rules."""
+    """Redaction by the user's rules."""
 
     def __init__(self, mode: str) -> None:
         self.mode = mode
         self._redactor = redactor(mode)
         self._by_form = redactor("standard") if mode == "wide" else self._redactor
-        """Without those rules that take whatever looks random."""
+        """The rules without those that redact random-looking strings."""
 
     def text(self, text: str) -> str:
         return self._redactor.redact(text).text
 
     def piece(self, piece: Piece) -> tuple[Piece, int]:
-        """With every text of it redacted and fit for UTF-8, its cursor too; and how many secrets that were."""
+        """The piece with every text and its cursor redacted and valid UTF-8, and the number of secrets."""
         header = piece.header
-        given = [header.title, header.branch, header.model, *_texts(piece.turns), *_late_texts(piece)]
+        texts_before = [header.title, header.branch, header.model, *_texts(piece.turns), *_late_texts(piece)]
         remembered = [] if piece.cursor is None else list(_strings(piece.cursor.state))
-        # few have a secret, and to see that there is none takes one look through all of it
-        sound = _sound([*given, *remembered])
+        # Few pieces have a secret, and one pass over all texts is enough to see that there is none.
+        sound = _sound([*texts_before, *remembered])
         clean, _ = self._redactor.redact_all(sound)
-        if clean == [*given, *remembered]:
+        if clean == [*texts_before, *remembered]:
             return piece, 0
         if piece.cursor is not None:
             piece = piece._replace(cursor=self.cursor(piece.cursor))
-        clean = clean[: len(given)]
-        if clean == given:
+        clean = clean[: len(texts_before)]
+        if clean == texts_before:
             return piece, 0
+        # Count only in texts of the piece: the cursor repeats some of them.
         _, count = self._redactor.redact_all(
             [text for text, now in zip(sound, clean, strict=False) if text != now]
         )
@@ -48,11 +49,14 @@ class Redaction:
         return piece._replace(header=header, turns=turns, late_results=late, usage=usage), count
 
     def cursor(self, cursor: Cursor) -> Cursor:
-        """Readers remember titles in it, which are what the user typed first. Ids and fingerprints must come out as they
-        were, or reading would go wrong: a word by itself stays if it merely looks random, and keys stay."""
-        given = set(_strings(cursor.state))
-        words = {text for text in given if text.split() == [text]}
-        clean = _clean(given - words, self._redactor) | _clean(words, self._by_form)
+        """The redacted cursor. Readers store titles in it, which are the user's first words.
+
+        Ids and fingerprints must not change, or reading would fail: a single word is not redacted for merely looking
+        random, and keys are never redacted."""
+        strings = set(_strings(cursor.state))
+        # Single words may be ids, which random-looking rules would destroy.
+        words = {text for text in strings if text.split() == [text]}
+        clean = _clean(strings - words, self._redactor) | _clean(words, self._by_form)
         if all(text == now for text, now in clean.items()):
             return cursor
         return cursor._replace(state=_replaced(cursor.state, clean))
@@ -83,7 +87,7 @@ def _late_texts(piece: Piece) -> Iterator[str]:
 
 
 def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
-    """With the texts in the order of `_texts`."""
+    """The turn with its texts replaced, in the order of `_texts`."""
     text, thinking, model = next(texts), next(texts), next(texts)
     sayings = tuple(saying._replace(text=next(texts), subject=next(texts)) for saying in turn.sayings)
     runs = tuple(
@@ -110,8 +114,9 @@ def _rewritten(turn: Turn, texts: Iterator[str]) -> Turn:
 
 
 def _sound(texts: list[str]) -> list[str]:
-    """JSON can escape half a character; no database takes that."""
+    """Replace lone surrogates, which JSON can escape and no database accepts."""
     try:
+        # One attempt for all texts, because nearly all are valid.
         "".join(texts).encode()
     except UnicodeEncodeError:
         return [text.encode("utf-8", "replace").decode() for text in texts]
@@ -119,7 +124,7 @@ def _sound(texts: list[str]) -> list[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """In a mapping or a list that is fit for JSON."""
+    """All strings in a JSON-compatible mapping or list."""
     for part in value.values() if isinstance(value, Mapping) else value:
         if isinstance(part, str):
             yield part

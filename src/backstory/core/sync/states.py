@@ -1,14 +1,14 @@
-"""What becomes of a conversation when a file tells of it: one table, and nothing else decides.
+"""The state table of foreign conversations: it alone decides how file content affects a stored conversation.
 
-All that ever existed is kept, and the files that are there have the say about what they tell:
+No content is ever lost, and existing files are authoritative for their own content:
 
-- a file that goes on adds; a file that tells a turn again replaces it, unless what it tells is only the beginning of what
-  is kept (an older, shorter copy);
-- a file that was rewritten in place takes back what it told and does not tell any more, unless another file that is
-  there tells it too;
-- a file that vanished takes nothing back. If it comes back, as it was or older or changed, nothing is taken back either;
-  what it tells from then on is its own again, and so is what any other file tells of what the vanished one told: a
-  conversation that was moved, copied or compressed belongs to the file that is there.
+- a file that grows adds turns; a turn that is read again replaces the stored one, unless it is only the beginning of
+  it (an older, shorter copy);
+- when a file is rewritten in place, turns that it no longer contains are deleted, unless another existing file has
+  them;
+- when a file vanishes, nothing is deleted. Nothing is deleted either if it comes back, whether unchanged, older or
+  changed. Turns that are then read from it belong to it again. Turns of a vanished file that another file contains
+  belong to the other file: a conversation that was moved, copied or compressed belongs to the file that exists.
 
 The state is read from the store each time. A pair that is not in the table cannot occur.
 """
@@ -20,58 +20,58 @@ from enum import StrEnum, auto
 
 class State(StrEnum):
     NEW = auto()
-    """Nothing is kept of it."""
+    """The conversation is not stored."""
     KNOWN = auto()
-    """It is kept, and a file that tells it is there."""
+    """It is stored, and a file with its content exists."""
     GONE = auto()
-    """It is kept, and no file that tells it is there."""
+    """It is stored, and no file with its content exists."""
     ARCHIVED = auto()
     FORGOTTEN = auto()
 
 
 class FileEvent(StrEnum):
     TOLD = auto()
-    """A file tells something of it."""
+    """A file has content for it."""
     SILENT = auto()
-    """A file tells that there is one of which nothing is kept, and nothing that was said."""
+    """A file mentions a conversation that is not stored, without any messages."""
     REPEATED = auto()
-    """A file tells nothing newer than what is in the archive."""
+    """A file has nothing newer than the archived conversation."""
     NAMED = auto()
-    """A list of names tells what it is called."""
+    """A list of titles contains its title."""
     WORSE = auto()
-    """A worse witness than the one that is kept tells of it, such as a log of prompts."""
+    """A source of lower quality than the stored one mentions it, for example a log of prompts."""
     BETTER = auto()
-    """A better witness tells of it for the first time."""
+    """A source of higher quality mentions it for the first time."""
     REWRITTEN = auto()
-    """A file that told of it was rewritten in place, and tells of it for the first time since."""
+    """A file that was rewritten in place mentions it for the first time since."""
     RETURNED = auto()
-    """A file that told of it had vanished, is there again, and tells of it for the first time since."""
+    """A file that had vanished and came back mentions it for the first time since."""
     ENDED = auto()
-    """A file that was rewritten, and told of it again, was read to its end."""
+    """A rewritten file that still contains it was read to its end."""
     LEFT_OUT = auto()
-    """A file that had vanished was read to its end, and does not tell of it any more."""
+    """A file that had vanished was read to its end and no longer contains it."""
     VANISHED = auto()
-    """The file that it belongs to vanished, or does not hold it any more."""
+    """The file it belongs to vanished, or no longer contains it."""
     REAPPEARED = auto()
-    """The file that it belongs to is there again, as it was."""
+    """The file it belongs to exists again, unchanged."""
 
 
 class Action(StrEnum):
     IGNORE = auto()
     ADD = auto()
     MERGE = auto()
-    """Add what is told, replace what is told again, and leave the rest."""
+    """Add new turns, replace turns that were read again, and leave the others."""
     RENEW = auto()
-    """Let what the file told before wait for being told again; then merge."""
+    """Mark the file's earlier turns as waiting to be read again; then merge."""
     RELEASE = auto()
-    """Let what the file told before stay as that of a file that is no more; then merge what it tells now, if anything."""
+    """Detach the file's earlier turns from it, so that they stay; then merge its content, if any."""
     SUPERSEDE = auto()
-    """Drop what the worse witness told; then add."""
+    """Delete the content of the worse source; then add."""
     RESTORE = auto()
-    """Take it out of the archive; then merge."""
+    """Move it out of the archive; then merge."""
     RENAME = auto()
     SETTLE = auto()
-    """Drop what was not told again and is told by no other file that is there."""
+    """Delete waiting turns that no existing file contains."""
     MARK_GONE = auto()
     MARK_BACK = auto()
 
@@ -79,10 +79,12 @@ class Action(StrEnum):
 TRANSITIONS: dict[tuple[State, FileEvent], Action] = {
     (State.NEW, FileEvent.TOLD): Action.ADD,
     (State.NEW, FileEvent.SILENT): Action.IGNORE,
+    # A title without content is not worth storing.
     (State.NEW, FileEvent.NAMED): Action.IGNORE,
     (State.NEW, FileEvent.VANISHED): Action.IGNORE,
     (State.KNOWN, FileEvent.TOLD): Action.MERGE,
     (State.KNOWN, FileEvent.NAMED): Action.RENAME,
+    # The stored content comes from a more complete source.
     (State.KNOWN, FileEvent.WORSE): Action.IGNORE,
     (State.KNOWN, FileEvent.BETTER): Action.SUPERSEDE,
     (State.KNOWN, FileEvent.REWRITTEN): Action.RENEW,
@@ -94,11 +96,13 @@ TRANSITIONS: dict[tuple[State, FileEvent], Action] = {
     (State.GONE, FileEvent.NAMED): Action.RENAME,
     (State.GONE, FileEvent.WORSE): Action.IGNORE,
     (State.GONE, FileEvent.BETTER): Action.SUPERSEDE,
+    # Its file had vanished: turns that are missing from other files stay.
     (State.GONE, FileEvent.REWRITTEN): Action.RELEASE,
     (State.GONE, FileEvent.RETURNED): Action.RELEASE,
     (State.GONE, FileEvent.ENDED): Action.SETTLE,
     (State.GONE, FileEvent.LEFT_OUT): Action.RELEASE,
     (State.GONE, FileEvent.REAPPEARED): Action.MARK_BACK,
+    # New messages bring a conversation back to life.
     (State.ARCHIVED, FileEvent.TOLD): Action.RESTORE,
     (State.ARCHIVED, FileEvent.NAMED): Action.IGNORE,
     (State.ARCHIVED, FileEvent.WORSE): Action.IGNORE,
@@ -106,6 +110,7 @@ TRANSITIONS: dict[tuple[State, FileEvent], Action] = {
     (State.ARCHIVED, FileEvent.BETTER): Action.SUPERSEDE,
     (State.ARCHIVED, FileEvent.VANISHED): Action.MARK_GONE,
     (State.ARCHIVED, FileEvent.REAPPEARED): Action.MARK_BACK,
+    # A forgotten conversation never comes back.
     (State.FORGOTTEN, FileEvent.TOLD): Action.IGNORE,
     (State.FORGOTTEN, FileEvent.SILENT): Action.IGNORE,
     (State.FORGOTTEN, FileEvent.NAMED): Action.IGNORE,

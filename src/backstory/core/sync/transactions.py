@@ -1,7 +1,7 @@
-"""The transactions of a sync. Each ends after a bounded amount of work, so that nobody else waits long to save.
+"""The transactions of a sync. Each ends after a bounded amount of work, so that other writers never wait long.
 
-A long conversation is therefore committed in several of them. The cursor of its file moves with the last, and what is
-committed before that is the same when it is read again.
+A long conversation is therefore committed in several transactions. The cursor of its file advances with the last
+one; reading the earlier parts again after an interruption has no further effect.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ T = TypeVar("T")
 TRANSACTION_COST = 100_000
 """Characters of text, or their equivalent in rows; about 20 ms of writing."""
 ROW_COST = 200
-"""What a row costs besides its text."""
+"""The cost of a row apart from its text, in characters."""
 GAP_S = 0.005
-"""Between two transactions. Others who wait for the write lock ask for it more often than that."""
+"""Pause between two transactions. Waiting writers poll the write lock more often than that."""
 
 
 class ShortTransactions:
-    """A context inside which a transaction is open, and another one after each `rest` that was due."""
+    """A context with an open transaction, which `rest` replaces by a new one when it is due."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -40,13 +40,15 @@ class ShortTransactions:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Cleared first: a failed commit must not be exited twice.
         transaction, self._open = self._open, None
         if transaction is not None:
             transaction.__exit__(kind, error, trace)
 
     @contextmanager
     def guarded(self, before_commit: Callable[[], None], after_begin: Callable[[], None]) -> Iterator[None]:
-        """Inside, the first is called before each commit in between, and the second after the next transaction began."""
+        """Call `before_commit` before each intermediate commit, and `after_begin` after the next transaction has
+        begun."""
         self._before_commit, self._after_begin = before_commit, after_begin
         try:
             yield
@@ -54,22 +56,24 @@ class ShortTransactions:
             self._before_commit = self._after_begin = _nothing
 
     def spend(self, rows: int, characters: int = 0) -> None:
-        """Note what was written."""
+        """Add the cost of rows and text that were written."""
         self._cost += rows * ROW_COST + characters
 
     def rest(self) -> bool:
-        """Commit and let others write, if enough was written. Whether it was."""
+        """Commit and let others write, if the transaction is large enough. Returns whether it was."""
         if self._cost < TRANSACTION_COST:
             return False
         self.aside(lambda: time.sleep(GAP_S))
         return True
 
     def aside(self, work: Callable[[], T]) -> T:
-        """Commit, do something that takes long and needs no lock, and begin again."""
+        """Commit, run slow work without the write lock, and begin again."""
+        # Rows that belong to the committed messages are written in the same transaction.
         self._before_commit()
         self.__exit__(None, None, None)
         result = work()
         self._begin()
+        # May raise, if another process has changed the source in between.
         self._after_begin()
         return result
 

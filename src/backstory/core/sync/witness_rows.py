@@ -1,6 +1,7 @@
-"""The stored rows of `Witnesses`: loaded when they are needed, and written with the messages that they are about.
+"""The stored rows of `Witnesses`: loaded when needed, and written together with their messages.
 
-Most conversations are told by one file alone, which their source says already: these have no rows."""
+Most conversations come from a single file, which their source already names: they have no rows.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from .witnesses import Witnesses
 T = TypeVar("T")
 
 LONG_CONVERSATION = 1_000
-"""Messages. Rows of a longer one are loaded outside of transactions and written in several of them."""
-ROWS_AT_ONCE = 500
+"""Messages. The rows of a longer conversation are loaded outside of transactions and written in several of them."""
+ROWS_AT_ONCE = 500  # messages per write
 
 
 class WitnessRows:
-    """Of the conversations that one file tells of."""
+    """The witness rows of the conversations in one file."""
 
     def __init__(self, store: Store, transactions: ShortTransactions) -> None:
         self._store = store
@@ -29,14 +30,15 @@ class WitnessRows:
         self._spreading = ""
 
     def of(self, id: str, owner: int) -> Witnesses:
-        """Who told what of a conversation that belongs to a file."""
+        """The witnesses of a conversation that belongs to the file `owner`."""
         if id not in self._loaded:
+            # Both are needed in full: messages without rows belong to the owner.
             messages, stored = self._store.messages.places(id), self._store.witnesses.of(id)
             self._loaded[id] = Witnesses(messages, stored, owner)
         return self._loaded[id]
 
     def aside(self, id: str, work: Callable[[], T]) -> T:
-        """Do something that looks at all messages of a conversation; outside of transactions if there are many."""
+        """Run work that looks at all messages of a conversation, outside of transactions if there are many."""
         is_long = self._store.messages.last_place(id) >= LONG_CONVERSATION
         return self._transactions.aside(work) if is_long else work()
 
@@ -47,8 +49,10 @@ class WitnessRows:
         self._loaded.pop(id, None)
 
     def spread(self, id: str) -> None:
-        """Write the rows of a long conversation, in several transactions. Before a conversation changes its owner or messages
-        are told, each message must have rows: one without them counts as told by the owner."""
+        """Write the rows of a long conversation in several transactions.
+
+        Each message must have rows before the conversation changes its owner or new messages are saved: a message
+        without rows counts as belonging to the owner."""
         if len(self._loaded[id]) > LONG_CONVERSATION:
             self._spreading = id
             for _ in self._written(id):
@@ -56,17 +60,19 @@ class WitnessRows:
             self._spreading = ""
 
     def flush(self, id: str, owner: int) -> None:
-        """Write what changed since the last commit."""
+        """Write the changes since the last commit."""
         witnesses = self._loaded[id]
         if witnesses.has_rows or not witnesses.are_only_by(owner):
             for _ in self._written(id):
                 pass
+        # Long ones stay loaded: reading them again would be expensive.
         if len(witnesses) <= LONG_CONVERSATION:
             del self._loaded[id]
 
     def drop_needless(self, id: str, owner: int) -> None:
-        """Delete the rows of a conversation that its owner tells alone. Nothing changes by that, so it may be done in several
-        transactions."""
+        """Delete the rows of a conversation whose content comes from its owner alone.
+
+        This changes no meaning, so it may span several transactions."""
         if self.aside(id, lambda: self._loaded[id].are_only_by(owner)):
             while count := self._store.witnesses.drop(id, ROWS_AT_ONCE):
                 self._transactions.spend(count)

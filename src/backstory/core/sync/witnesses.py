@@ -1,7 +1,9 @@
-"""Which files told each message of a conversation. Pure: the keeper loads and stores it.
+"""Witnesses: the files that contain each message of a conversation. Pure; the keeper loads and stores them.
 
-A file is a number. A negative one told the message before it was rewritten, and has not told it again yet; NOBODY is a
-file that is no more what it was when it told it. A message that a file tells which is there is told by no vanished one."""
+A file is a number. A negative number means that the file contained the message before it was rewritten, and the
+message was not read from it again yet. NOBODY stands for a former version of a file. If an existing file contains a
+message, vanished files no longer count as its witnesses.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import NamedTuple
 
-NOBODY = 0
+NOBODY = 0  # no file has this number; see `number_of`
 
 Pair = tuple[str, int]
-"""A message and a file that tells it."""
+"""A message and a file that contains it."""
 
 
 def number_of(path: str) -> int:
-    """A file's number, the same in every store: a bigint above zero."""
+    """A stable number for a file, equal in every store: a positive bigint."""
     raw = blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).digest()
     return int.from_bytes(raw, "big") >> 1 | 1
 
@@ -32,9 +34,9 @@ class Witnesses:
     def __init__(
         self, messages: Mapping[str, int], stored: Mapping[str, Collection[int]], owner: int
     ) -> None:
-        """Of messages with their places. A message without stored rows is told by the conversation's owner alone."""
+        """`messages` maps ids to places. A message without stored rows belongs to the conversation's owner alone."""
         self._sets: dict[frozenset[int], frozenset[int]] = {}
-        """Most messages are told by the same files: a long conversation needs few sets."""
+        """Interned sets: most messages have the same witnesses, so a long conversation needs few sets."""
         self._stored = {id: self._shared(files) for id, files in stored.items() if id in messages}
         by_owner = self._shared((owner,))
         self._told = {id: self._stored.get(id, by_owner) for id in messages}
@@ -53,16 +55,16 @@ class Witnesses:
         return bool(self._stored)
 
     def last_place(self, file: int) -> int:
-        """The place of the last message that the file tells; -1 when it tells none."""
+        """The place of the last message in the file, or -1 if there is none."""
         places = (self._places[id] for id, files in self._told.items() if file in files)
         return max(places, default=-1)
 
     def renew(self, file: int) -> None:
-        """It was rewritten: what it told waits to be told again."""
+        """Mark the messages of a rewritten file as waiting to be read again."""
         self._rename(file, -file)
 
     def release(self, file: int) -> None:
-        """It vanished and came back: what it told before is not its own any more, and stays."""
+        """Detach the earlier messages of a file that vanished and came back, so that they stay."""
         self._rename(file, NOBODY)
         self._rename(-file, NOBODY)
 
@@ -72,7 +74,7 @@ class Witnesses:
                 self._set(id, files - {former} | {latter})
 
     def adopt(self, former: str, message: str) -> None:
-        """A message has another id from now on; its rows follow by themselves."""
+        """Move a message to another id. Its stored rows follow by themselves."""
         self._told[message] = self._told.pop(former)
         self._places[message] = self._places.pop(former)
         if former in self._stored:
@@ -82,17 +84,18 @@ class Witnesses:
             self._changed[message] = None
 
     def tell(self, places: Mapping[str, int], file: int, living: Collection[int]) -> set[int]:
-        """The file tells these messages. The vanished files that told them before, and do not count any more."""
+        """Record that the file contains these messages. Returns the vanished files that no longer count for them."""
         former: set[int] = set()
         self._places.update(places)
         for id in places:
             files = self._told.get(id, frozenset())
             former |= _vanished(files, living)
+            # Vanished files and the waiting mark of this file no longer count.
             self._set(id, {other for other in files if abs(other) in living and other != -file} | {file})
         return former
 
     def yield_to_living(self, living: Collection[int]) -> set[int]:
-        """What a file tells that is there is its own alone. The vanished files that told it too."""
+        """Drop vanished files as witnesses of messages that an existing file contains. Returns these vanished files."""
         former: set[int] = set()
         for id, files in self._told.items():
             if self.is_told(id, living) and (vanished := _vanished(files, living)):
@@ -101,11 +104,11 @@ class Witnesses:
         return former
 
     def retract(self, ids: Iterable[str], file: int) -> list[str]:
-        """The file does not tell these any more. Those that go, because nobody does."""
+        """Record that the file no longer contains these messages. Returns those without any witness left."""
         return self._without([id for id in ids if file in self._told.get(id, ())], file)
 
     def waiting(self, file: int) -> list[str]:
-        """The messages that the file told before it was rewritten, and has not told again."""
+        """The messages that a rewritten file contained before and that were not read from it again."""
         return [id for id, files in self._told.items() if -file in files]
 
     def _without(self, ids: Iterable[str], number: int) -> list[str]:
@@ -114,7 +117,7 @@ class Witnesses:
             self._set(id, self._told[id] - {number})
             if not self._told[id]:
                 del self._told[id]
-                self._stored.pop(id, None)  # rows go with their message
+                self._stored.pop(id, None)  # the database deletes rows with their message
                 self._changed.pop(id, None)
                 dropped.append(id)
         return dropped
@@ -124,28 +127,29 @@ class Witnesses:
         self._changed[id] = None
 
     def is_told(self, id: str, living: Collection[int]) -> bool:
-        """Whether a file that is there tells it."""
+        """True if an existing file contains the message."""
         return any(file in living for file in self._told.get(id, ()))
 
     def has_told(self, id: str, file: int) -> bool:
-        """Whether the file tells it, or did before it was rewritten."""
+        """True if the file contains the message, or did before it was rewritten."""
         return not {file, -file}.isdisjoint(self._told.get(id, ()))
 
     def is_only_by(self, id: str, file: int) -> bool:
         return self._told.get(id) == frozenset((file,))
 
     def are_only_by(self, file: int) -> bool:
-        """Whether all is told by one file, and was told by no other."""
+        """True if one file is the only witness of all messages."""
         return all(files == {file} for files in self._told.values())
 
     def files(self) -> set[int]:
         return {file for files in self._told.values() for file in files}
 
     def changes(self) -> Iterator[WitnessChange]:
-        """What differs from the stored rows, message by message. Whatever was given counts as stored."""
+        """The differences to the stored rows, per message. Returned changes count as stored."""
         while self._changed:
             id, _ = self._changed.popitem()
             stored, now = self._stored.get(id, frozenset()), self._told[id]
+            # The caller writes the change, so a second call does not return it again.
             self._stored[id] = now
             yield WitnessChange([(id, file) for file in now - stored], [(id, file) for file in stored - now])
 

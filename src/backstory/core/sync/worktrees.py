@@ -1,4 +1,4 @@
-"""Conversations in worktrees that are gone, whose repository became known after they were read."""
+"""Conversations in deleted worktrees whose repository became known after they were imported."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ...store import Store
 from ..projects.identity import Identities, is_worktree
 from .transactions import ShortTransactions
 
-PLACES_AT_ONCE = 200
+PLACES_AT_ONCE = 200  # messages read at a time
 
 
 def join_worktrees(store: Store, identities: Identities) -> None:
-    """Move them to their repository, with all that was said in them."""
+    """Move these conversations, with their messages, to their repository."""
     for project in filter(is_worktree, store.conversations.projects()):
         repository = identities.project_of(project, project)
         if repository != project:
@@ -22,7 +22,7 @@ def join_worktrees(store: Store, identities: Identities) -> None:
 
 
 def _move(store: Store, conversation: Conversation, project: str, transactions: ShortTransactions) -> None:
-    """The conversation's own row is the last, so that all of it is moved again if this is interrupted."""
+    """Move one conversation. Its own row is written last, so that an interrupted move is repeated."""
     id = conversation.id
     sayings, runs = store.sayings.of(id), store.runs.of(id)
     for start in range(0, store.messages.last_place(id) + 1, PLACES_AT_ONCE):

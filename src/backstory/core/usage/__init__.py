@@ -1,6 +1,7 @@
-"""Tokens and costs: of one conversation, and of all by assistant, model, project and day.
+"""Tokens and costs of one conversation, and of all by assistant, model, project and day.
 
-The dictionaries are what the command line prints as JSON and what pages show."""
+The command line prints these dictionaries as JSON, and pages show them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _DAY_S = 86_400
 
 class ModelUsage(CorePart):
     def of(self, conversation: Conversation) -> Json | None:
-        """The usage of a conversation itself, without its subagents; None where its assistant tells nothing."""
+        """The usage of a conversation without its subagents; None if its assistant records none."""
         prices = self._prices()
         return _usage(self.engine.store.usage.sums_of(conversation.id, prices.tier_limits), prices)
 

@@ -1,7 +1,8 @@
 """List prices of models, from a dated table. A model that is not in it has no price, rather than a guess.
 
-Rows of models that are no longer sold stay, or old conversations would lose their costs. A model whose price changed has
-a list of rows, the older ones with `until`: the first day on which they no longer hold."""
+Rows of models that are no longer sold stay, or old conversations would lose their costs. A model whose price changed
+has a list of rows, the older ones with `until`: the first day on which they are no longer valid.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ _PER = 1_000_000
 _DATED = lazy_pattern(r"-\d{8}$")
 _EPOCH = date(1970, 1, 1)
 _ONE_HOUR = 2.0
-"""Times the price of input, where a table has no price for cache writes that are kept for an hour."""
+"""The price of cache writes with a lifetime of an hour, as a multiple of the input price, if the table has none."""
 
 
 class Rates(NamedTuple):
@@ -42,7 +43,7 @@ class Rates(NamedTuple):
 class Price(NamedTuple):
     rates: Rates
     until: date | None = None
-    """The first day on which the price no longer holds."""
+    """The first day on which the price is no longer valid."""
     above_tokens: int = 0
     """Input of one call, with caches, above which the other rates apply; 0 where there are none."""
     rates_above: Rates | None = None
@@ -98,7 +99,7 @@ def _loaded(path: Path, _modified_ns: int) -> Prices:
 
 
 def _rows(entry: Any) -> tuple[Price, ...]:
-    """One row, or several of which the one that holds now is the last."""
+    """One row, or several of which the last is the current one."""
     return tuple(map(_row, entry if isinstance(entry, list) else [entry]))
 
 
