@@ -1,7 +1,7 @@
-"""HTTP/1.1 whose requests must arrive in time: a connection that sends half of one is dropped.
+"""HTTP/1.1 with a deadline for requests: a connection that sends only half of one is dropped.
 
-Uvicorn's own timeout begins with an answer, so without this whoever never finishes a request keeps a connection for
-good, and some thousands of them keep everybody else out.
+Uvicorn's own timeout starts with an answer. Without this, clients that never finish a request would occupy
+connections for ever, and some thousands of them would lock out all others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 PIECE_BYTES = 16_384
-"""The headers are one piece, and then so much of the body: each has the time anew."""
+"""The deadline applies to the headers, and then to each block of the body of this size."""
 
 
 class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # uvicorn chooses it when it is imported
@@ -58,5 +58,5 @@ class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # uvicorn
 
 
 def prompt_http(piece_s: float) -> type[PromptHttp]:
-    """Uvicorn makes the protocol itself, so what it is to know is in its class."""
+    """A subclass with the deadline as a class attribute, because uvicorn creates the protocol itself."""
     return type("PromptHttp", (PromptHttp,), {"piece_s": piece_s})

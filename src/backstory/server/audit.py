@@ -1,6 +1,7 @@
-"""The audit log of calls: each is written down before it begins, and in groups, since every commit waits for the disk.
+"""The audit log of calls. Each call is recorded before it begins; records are grouped, since every commit waits for
+the disk.
 
-Calls that begin while others are being written share the next commit, and outcomes go with whatever is written after them.
+Calls that begin during a write share the next commit, and outcomes are written with the next record.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ PRUNE_EVERY = timedelta(days=1)
 
 
 class _Batch:
-    """What one commit writes."""
+    """The records and outcomes of one commit."""
 
     def __init__(self) -> None:
         self.records: list[AuditRecord] = []
@@ -41,7 +42,7 @@ class AuditLog:
     def __init__(
         self, control: Store, now: Clock, log: SessionLog, *, kept_days: float | None = None
     ) -> None:
-        """Records go when they are `kept_days` old; None keeps them."""
+        """Records are deleted after `kept_days`; None retains them."""
         self._control = control
         self._kept_days = kept_days
         self._prune_at: datetime | None = None
@@ -55,8 +56,10 @@ class AuditLog:
 
     @contextmanager
     def call(self, who: Principal, tenant: str, tool: str) -> Iterator[list[str]]:
-        """Nothing is changed that is not written down: the record is there before the call begins, and says `begun`
-        for good should the server die in it. The outcome follows, as the last of the list that is given."""
+        """Record a call before it begins, so that every change is audited. If the server dies, its outcome stays
+        `begun`.
+
+        Yields a list whose last element becomes the outcome."""
         record = AuditRecord(new_id(), self._now(), who.person, who.credential, tenant, tool, BEGUN)
         self._begin(record)
         outcomes = [FAILED]
@@ -66,7 +69,7 @@ class AuditLog:
             self._end(record.id, outcomes[-1])
 
     def flush(self) -> None:
-        """Write the outcomes that wait. What cannot be written waits on, and the session log says so."""
+        """Write waiting outcomes. If that fails, they continue to wait, and the session log records the failure."""
         with self._writing:
             batch = self._next
             if batch.outcomes:
@@ -104,7 +107,7 @@ class AuditLog:
         self._ended.set()
 
     def _commit(self, batch: _Batch) -> None:
-        """Of the next batch, while nobody else writes."""
+        """Commit the next batch while no other thread writes."""
         with self._joining:
             self._next = _Batch()
         try:

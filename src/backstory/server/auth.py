@@ -1,7 +1,8 @@
-"""Who asks: bearer tokens of our own, and an identity provider's JWTs.
+"""Authentication: our own bearer tokens, and JWTs of an identity provider.
 
-A token of ours holds 256 random bits, so a plain SHA-256 of it is safe to keep: slow hashes protect what people can guess. It is
-shown once, and known again by its hash."""
+Our tokens have 256 random bits, so a plain SHA-256 is safe to store: slow hashes protect guessable passwords. A
+token is shown once and later recognised by its hash.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ class Principal(NamedTuple):
     scope: Scope
     teams: tuple[str, ...]
     highest_scope: Scope = Scope.NONE
-    """What a new token of the identity provider could allow; NONE for tokens that no provider issued."""
+    """The highest scope a new token of the identity provider could have; NONE for tokens that no provider issued."""
     name: str = ""
     """The person as others read it; empty where that is `person`."""
     roles: Mapping[str, SpaceRole] = MappingProxyType({})
     """By space, the roles that groups of the identity provider give."""
     spaces: Mapping[str, SpaceAccess] = MappingProxyType({})
-    """By name, what the caller may do in each shared space that it may enter."""
+    """The caller's rights in each shared space that it may enter, by name."""
 
     @property
     def author(self) -> Author:
@@ -50,7 +51,7 @@ class Principal(NamedTuple):
         return self.scope if access is None else min(self.scope, access.role.scope)
 
     def tenant(self, team: str | None) -> str | None:
-        """The tenant that an address means to this caller; None when it has no such tenant."""
+        """The tenant that an address denotes for this caller; None if it has no access."""
         if self is LOCAL:
             return ORDINARY if team is None else None
         if team is None:
@@ -59,13 +60,13 @@ class Principal(NamedTuple):
 
 
 LOCAL = Principal("local", "", Scope.ADMIN, ())
-"""Whoever reaches a server on the loopback address that asks for no token."""
+"""The caller of a server on the loopback address that requires no token."""
 
 Verify = Callable[[str], Principal | None]
 
 
 class Verifier:
-    """Whose a token is, as the store and the identity provider have it now."""
+    """Looks up the owner of a token in the store and at the identity provider."""
 
     def __init__(self, control: Store, now: Clock, verify_jwt: Verify | None) -> None:
         self._control = control
@@ -106,7 +107,7 @@ class Verifier:
 def make_token(
     person: str, scope: Scope, teams: Iterable[str], *, id: str, now: datetime, until: datetime | None
 ) -> tuple[str, Token]:
-    """The secret, to be shown once, and what is kept of it."""
+    """Create a token. Returns the secret, to be shown once, and the record to store."""
     secret = PREFIX + secrets.token_urlsafe(32)
     return secret, Token(id, hash_of(secret), person, scope.word, tuple(teams), now, until)
 

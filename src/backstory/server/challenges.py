@@ -1,4 +1,4 @@
-"""Refusals that tell a client how to get a token that is good enough (RFC 6750, RFC 9728)."""
+"""Refusals that tell a client how to get a sufficient token (RFC 6750, RFC 9728)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..domain.scopes import Scope
 from .responses import HttpRequest, Response, text
 
 FIRST_SCOPES = (Scope.READ, Scope.WRITE)
-"""What a client asks the provider for at first; a tool that needs more says so when it is called."""
+"""The scopes that a client requests at first; a tool that needs more reports it when it is called."""
 
 
 class Challenges(NamedTuple):
@@ -24,7 +24,7 @@ class Challenges(NamedTuple):
         return self._challenge(401, "A valid token is needed.", words)
 
     def insufficient_scope(self, scope: Scope, tool: str) -> Response:
-        """To a caller who can get a token with this scope from the provider."""
+        """The refusal for a caller who can get a token with this scope from the provider."""
         sentence = f"{tool} needs a token with the scope {scope_words(scope)}."
         words = [
             'realm="backstory"',

@@ -30,7 +30,7 @@ from .toolcall import PendingCall, Runner, ToolAnswer, failure
 
 SESSION = "mcp-session-id"
 UNSAID_VERSION = "2025-03-26"
-"""Of a client that does not say it: the last that did not have to."""
+"""The protocol version of a client that does not name one: the last version without that requirement."""
 _REQUEST_ID = lazy_pattern(r"[\w.:-]{1,100}", re.ASCII)
 EVENT_STREAM = "text/event-stream"
 
@@ -46,7 +46,7 @@ Tell = Callable[[bytes], None]
 
 
 class Streamed(NamedTuple):
-    """A call that has more to say than its answer. To be run on a thread; gives the answer's line."""
+    """A call that sends messages before its answer. Runs on a thread and returns the answer's line."""
 
     run: Callable[[Tell], bytes]
 
@@ -156,8 +156,8 @@ class Dispatcher:
 
 def _request_id(request: HttpRequest) -> str:
     """As the proxy that forwarded the request numbered it, or a new one."""
-    given = request.headers.get("x-request-id", "")
-    return given if _REQUEST_ID.fullmatch(given) else new_id()
+    id = request.headers.get("x-request-id", "")
+    return id if _REQUEST_ID.fullmatch(id) else new_id()
 
 
 def _version(request: HttpRequest) -> str:

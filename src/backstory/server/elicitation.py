@@ -1,8 +1,9 @@
-"""Ask the user whether to go on, through a client that can.
+"""Ask the user for confirmation, through clients that support it.
 
-In the era of `initialize` that is a request of ours while the call runs, whose answer comes like any other message; only
-standard input and output carry it. From 2026-07-28 the call ends with an `input_required` result, and the client makes the
-same call again with the answer; nothing is remembered in between, so every transport carries it."""
+Up to 2025-11-25 this is a request of ours while the call runs, whose answer arrives like any other message; only
+standard input and output support it. From 2026-07-28 the call ends with an `input_required` result, and the client
+repeats the call with the answer; nothing is remembered in between, so every transport supports it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from . import wire
 Json = dict[str, Any]
 
 LONGEST_WAIT_S = 600.0
-"""A user who does not answer for so long said no."""
+"""A user who does not answer for this long has declined."""
 POLL_S = 0.1
 
 
@@ -26,7 +27,7 @@ class Asking(Protocol):
     """How the user of one call is asked."""
 
     def ask(self, question: str, send: Callable[[bytes], None], is_cancelled: Callable[[], bool]) -> bool:
-        """Whether the user agrees. Raises Unanswered when the client has to call again to say."""
+        """True if the user agrees. Raises Unanswered if the client has to repeat the call with the answer."""
 
 
 class GivenAnswers:
@@ -49,7 +50,8 @@ def input_required(question: str) -> Json:
 
 
 def _key(question: str) -> str:
-    """Made of the question, so that an answer is never taken for that to another one, as after the memory changed."""
+    """A key derived from the question, so that an answer never counts for another question, for example after a
+    change."""
     return f"confirm-{sha256(question.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
@@ -67,7 +69,7 @@ class Questions:
         self._lock = threading.Lock()
 
     def ask(self, question: str, send: Callable[[bytes], None], is_cancelled: Callable[[], bool]) -> bool:
-        """Whether the user agrees. Waits for the answer, unless the call is not wanted any more."""
+        """True if the user agrees. Waits for the answer until the call is cancelled."""
         with self._lock:
             self._count += 1
             id = f"backstory-{self._count}"
@@ -81,7 +83,7 @@ class Questions:
             return self._answers.pop(id, False)
 
     def answer(self, message: Json) -> None:
-        """A response of the client. What nobody waits for is dropped."""
+        """Handle a response of the client. Unexpected responses are dropped."""
         id, result = message.get("id"), message.get("result")
         with self._lock:
             if isinstance(id, str) and id in self._waiting:

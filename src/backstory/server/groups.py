@@ -32,7 +32,7 @@ class GroupGrants:
         self._limits_scope = any(grant.scope for grant in self._grants)
 
     def highest_scope(self, groups: Iterable[str]) -> Scope:
-        """The scope of these groups' members. Without a grant of a scope, groups do not limit anybody."""
+        """The scope of members of these groups. If no grant names a scope, groups do not limit scopes."""
         if not self._limits_scope:
             return Scope.ADMIN
         return max((grant.scope for grant in self._of(groups)), default=Scope.NONE)

@@ -1,7 +1,9 @@
-"""The local socket over which hooks ask a running server, so that a hook need not start the product.
+"""The local socket through which hooks call a running server, so that a hook need not start the product.
 
-One line of JSON comes in, one goes out. The socket lies in a folder that only this user may enter; where the system has no
-sockets with paths, it is a port of this machine, and a file in that folder holds what both sides must say first."""
+One line of JSON comes in, one goes out. The socket is in a folder that only this user can enter. On systems without
+sockets in the file system it is a local port, and a file in that folder contains the secret that both sides send
+first.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from ..problems import Problems
 
 HOOKS = "hooks"
 ARRIVAL_S = 1.0
-"""A hook sends its line at once; whoever does not is none."""
+"""Deadline: a hook sends its line immediately, other connections are closed."""
 MAX_REQUEST_BYTES = 1_000_000
 WAITING_CONNECTIONS = 16
 
@@ -35,7 +37,7 @@ class HookDoor:
         self._greeting = self._secret = b""
 
     def open(self) -> None:
-        """Without a door hooks are silent, so a folder that cannot be written is noted and no more."""
+        """Open the socket. Hooks are silent without it, so a folder that cannot be written is logged and ignored."""
         try:
             folder = self._core.engine.settings.home / DOORS
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

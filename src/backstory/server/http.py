@@ -31,7 +31,7 @@ class Address(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it stands in a URL."""
+        """The host as it appears in a URL."""
         return f"[{self.host}]" if ":" in self.host else self.host
 
 

@@ -1,4 +1,4 @@
-"""Requests over HTTP that belong together: the caller is kept in the store, for whichever instance comes next."""
+"""Sessions over HTTP: the caller is stored, so that any instance can continue."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .auth import Principal
 from .tenants import Tenants
 
 KEPT = timedelta(days=30)
-"""A connection that nobody used for so long is gone."""
+"""A connection that was unused for this long is deleted."""
 TOUCHED = timedelta(hours=1)
-"""A connection that only reads is marked as used so often."""
+"""Interval at which a connection that only reads is marked as used."""
 
 
 class ClientContext:
-    """One HTTP request: who asks, of which tenant, and on which connection, if it is known by one."""
+    """One HTTP request: its principal, its tenant, and its connection if it has one."""
 
     def __init__(self, principal: Principal, tenant: str, team: str | None = None) -> None:
         self.principal = principal
@@ -37,7 +37,7 @@ class HttpSessions:
 
     def __init__(self, tenants: Tenants, project: str, now: Clock, *, are_local: bool) -> None:
         self.are_local = are_local
-        """Whether all callers work on this machine."""
+        """True if all callers are on this machine."""
         self._tenants = tenants
         self._project = project
         self._now = now
@@ -59,8 +59,7 @@ class HttpSessions:
         return True
 
     def resume_lasting(self, client: ClientContext, program: str) -> None:
-        """Go on with the connection of a client whose protocol knows none: that of all requests of one program with
-        one credential."""
+        """Continue the connection of a client whose protocol has none: one per program and credential."""
         id = sha256(f"{client.principal.credential}\0{program}".encode()).hexdigest()[:32]
         if not self.resume(client, id):
             client.connection = self._fresh(client, id)
@@ -74,7 +73,7 @@ class HttpSessions:
         return client.connection.id
 
     def set_level(self, client: ClientContext, level: str) -> None:
-        """From now on the connection hears of such events, and of more severe ones."""
+        """Send events of this level and more severe ones to the connection from now on."""
         if client.connection is None:
             return  # nothing is remembered of it
         with self._tenants.lend(client.tenant) as engine, engine.store.transaction():
@@ -89,7 +88,7 @@ class HttpSessions:
 
     @contextmanager
     def core(self, client: ClientContext) -> Iterator[Core]:
-        """The product as the visitor sees it. What the call changes of the caller is kept before it is answered."""
+        """The product as the caller sees it. Changes of the caller's state are stored before the answer is sent."""
         with self._tenants.lend(client.tenant) as engine:
             known = client.connection
             if known is None:

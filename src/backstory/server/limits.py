@@ -10,7 +10,7 @@ MOST_BUCKETS = 10_000
 
 
 class RateLimit:
-    """A minute's worth may come at once; then they come at the rate. For one thread."""
+    """A rate limit with a burst of one minute's requests. Not thread-safe."""
 
     def __init__(self, per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
@@ -29,7 +29,7 @@ class RateLimit:
         return wait_s
 
     def peek_s(self, credential: str) -> float:
-        """The same without making one."""
+        """The time until the next request is allowed, without counting one."""
         if self._per_minute is None:
             return 0.0
         return max(1 - self._left(credential), 0.0) * 60 / self._per_minute

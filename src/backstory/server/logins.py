@@ -21,7 +21,7 @@ from .threads import Threads
 
 FAILURES_PER_MINUTE = 10.0
 BELIEVED_S = 1.0
-"""So long a token that was revoked or has expired may still be taken."""
+"""How long a revoked or expired token may still be accepted."""
 MOST_KNOWN = 10_000
 PROVIDER_THREADS = 4
 """For tokens of an identity provider, which may have to be asked for its keys."""
@@ -40,7 +40,7 @@ class _Known(NamedTuple):
 
 
 class Logins:
-    """For the event loop; what needs the store is done on threads."""
+    """Logins for the event loop; access to the store runs on threads."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Logins:
         self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of what was given
 
     async def login(self, authorization: str, address: str) -> Principal | None:
-        """Who gives this header; None for nobody. Raises TooManyFailures."""
+        """The principal of this header, or None. Raises TooManyFailures."""
         hash, asked_s = hash_of(authorization), self._clock()
         known = self._known.get(hash)
         if known is not None and asked_s < known.until_s:
@@ -87,6 +87,6 @@ class Logins:
             self._known.popitem(last=False)
 
     def _write_down(self, address: str) -> None:
-        """Never what was given: it may be a good token with a letter too many."""
+        """Record a failed login, but never the token: it may be a valid one with a typo."""
         record = AuditRecord(new_id(), self._now(), "", f"from {address}", "", LOGIN, REFUSED)
         self._control.team.audit([record])

@@ -27,7 +27,7 @@ class Request(NamedTuple):
     """A request that may be answered. (Here tuples are records: a frozen dataclass takes start-up a millisecond.)"""
 
     id: str
-    """As JSON text, so that 1, 1.0 and "1" stay three ids."""
+    """The id as JSON text, so that 1, 1.0 and "1" remain three different ids."""
     params: Json
     meta: Json
     modern: bool
@@ -35,7 +35,7 @@ class Request(NamedTuple):
 
     @property
     def version(self) -> str | None:
-        """From 2026-07-28 each request says which version it is of."""
+        """The protocol version of the request; None before 2026-07-28."""
         return self.meta[VERSION] if self.modern else None
 
     @property
@@ -45,12 +45,12 @@ class Request(NamedTuple):
 
     @property
     def level(self) -> str | None:
-        """From 2026-07-28 each request says what the client wants to hear about it."""
+        """The log level that the client requests; None before 2026-07-28."""
         return self.meta.get(_LEVEL) if self.modern else None
 
     @property
     def capabilities(self) -> Json:
-        """From 2026-07-28 each request says what the client can do."""
+        """The client's capabilities, which each request contains from 2026-07-28 on."""
         capabilities: Json = self.meta.get(_CAPABILITIES, {})
         return capabilities
 
@@ -76,7 +76,7 @@ def read_request(id: str, method: str, params: Any, size: int) -> Request:
 
 
 def is_modern(method: str, meta: Json) -> bool:
-    """Whether a request is of 2026-07-28 or later."""
+    """True if a request is of 2026-07-28 or later."""
     return method in _MODERN_ONLY or (VERSION in meta and method != "initialize")
 
 
@@ -93,7 +93,7 @@ def _check_envelope(meta: Json) -> None:
 
 
 def can_ask(capabilities: Any) -> bool:
-    """Whether a client with these capabilities shows its user a form. Without a mode, forms are meant."""
+    """True if a client with these capabilities can show its user a form. Without a mode, forms are the default."""
     modes = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
     return isinstance(modes, dict) and ("form" in modes or "url" not in modes)
 
@@ -105,7 +105,7 @@ def check_level(level: Any) -> str:
 
 
 def read_id(message: Any, key: str = "id") -> str:
-    """The id as JSON text; `null` if there is none, or none that an answer could carry."""
+    """The id as JSON text; `null` if there is none, or none that an answer could contain."""
     id = message.get(key) if isinstance(message, dict) else None
     if isinstance(id, bool) or not isinstance(id, str | int | float) or id in (float("inf"), float("-inf")):
         return NO_ID

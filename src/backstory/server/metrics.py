@@ -1,4 +1,4 @@
-"""What the server counts, as Prometheus text. Labels are names of tools and outcomes, never of people or tenants."""
+"""Metrics as Prometheus text. Labels are names of tools and outcomes, never of people or tenants."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Metrics:
             self._responses[status] += 1
 
     def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """`gauges`: name → what it is, and its value now."""
+        """All metrics as text. `gauges` maps names to a description and the current value."""
         with self._lock:
             lines = [
                 *_family("backstory_build_info", "gauge", "The version that runs."),

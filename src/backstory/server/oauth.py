@@ -41,7 +41,8 @@ LAST_GOOD_KEYS_FOR_S = 24 * 3600.0
 PATIENCE_S = 1.0
 """How long a login with a known key waits for newer keys: a provider that hangs must not stop logins."""
 LEAST_REST_S = 10.0
-"""Between two fetches, however they ended and whatever keys tokens name: nobody can make us ask the provider more often."""
+"""Minimum pause between two fetches, regardless of their results and of the keys in tokens: no client can make the
+server query the provider more often."""
 
 
 class KeySet:
@@ -57,7 +58,8 @@ class KeySet:
         report: Callable[[str], None] = lambda problem: None,
         restore: Callable[[], tuple[Sequence[jwt.PyJWK], float] | None] = lambda: None,
     ) -> None:
-        """`fetch` raises FETCH_ERRORS; `report` is told of them. `restore` gives keys of an earlier run and their age in seconds."""
+        """`fetch` raises FETCH_ERRORS, which `report` receives. `restore` returns keys of an earlier run and their
+        age in seconds."""
         self._fetch = fetch
         self._clock = clock
         self._report = report
@@ -71,7 +73,7 @@ class KeySet:
         self._next_s = -math.inf
 
     def key(self, id: str) -> jwt.PyJWK:
-        """Raises a PyJWTError when there is no such key, or the provider does not say."""
+        """The key with this id. Raises a PyJWTError if there is none, or if the provider does not answer."""
         self._restore_once()
         is_known = id in self._keys
         if not is_known or self._age_s() >= KEYS_FOR_S:
@@ -98,7 +100,7 @@ class KeySet:
         return self._clock() - self._fetched_s
 
     def _start_fetch(self) -> bool:
-        """Whether this call began one: not while another runs, nor when the provider was asked just now."""
+        """Start a fetch. Returns False if one is running, or if the provider was queried just now."""
         with self._lock:
             if not self._fetched.is_set() or self._clock() < self._next_s:
                 return False
@@ -237,9 +239,11 @@ def _claim(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def _display_name(claims: Mapping[str, Any]) -> str:
-    """For people to read; who may do what is decided by `sub` alone."""
-    given = (claims.get(name) for name in ("preferred_username", "email", "name", "sub"))
-    return next(one_line(each, MAX_NAME_CHARS) for each in given if isinstance(each, str) and each.strip())
+    """A name for display; permissions depend on `sub` alone."""
+    candidates = (claims.get(name) for name in ("preferred_username", "email", "name", "sub"))
+    return next(
+        one_line(each, MAX_NAME_CHARS) for each in candidates if isinstance(each, str) and each.strip()
+    )
 
 
 def _names(claim: Any) -> list[str]:

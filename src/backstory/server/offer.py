@@ -1,7 +1,9 @@
-"""What a server offers its clients, worded once for all of them: tools, capabilities, instructions.
+"""The tools, capabilities and instructions that a server offers its clients.
 
-Instructions are what a model is told before it knows any tool. Some clients show it nothing else, so they name the tools and hold
-the words that a model would search for. Nothing is loaded for them: a client waits for `initialize`."""
+A model reads the instructions before it knows any tool. Some clients show it nothing else, so they name the tools
+and contain the words that a model would search for. Nothing is loaded for them, because a client waits for
+`initialize`.
+"""
 
 from __future__ import annotations
 
@@ -34,15 +36,16 @@ _FAMILIES = {
     "projectmemory": "search with retrieve_context, save with save_context",
     "session-mgmt": "search with reflect_on_past, save with store_reflection",
 }
-"""For each family of tools, which one to take for what."""
+"""For each family of tools, which one to use for which purpose."""
 
 
 class Offer:
     def __init__(
         self, surfaces: Mapping[str, Surface], *, is_remote: bool = False, can_announce: bool = True
     ) -> None:
-        """`is_remote`: callers may be on other machines, so tools of a checkout are not listed. `can_announce`:
-        whether a client can be told of a change when it did not ask."""
+        """`is_remote`: callers may be on other machines, so tools of a checkout are not listed.
+
+        `can_announce`: a client can be notified of changes without a request."""
         self._surfaces = surfaces
         self._is_remote = is_remote
         self.can_announce = can_announce
@@ -61,7 +64,7 @@ class Offer:
 
     @cached_property
     def methods(self) -> dict[str, Tool]:
-        """What is asked for otherwise than by a tool: resources, prompts, completions."""
+        """The handlers of methods other than tool calls: resources, prompts, completions."""
         return {name: each for surface in self._surfaces.values() for name, each in surface.methods.items()}
 
     @cached_property

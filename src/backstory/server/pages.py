@@ -1,7 +1,8 @@
-"""The pages of a team server: the same as on one's own machine, and each person sees the own tenant alone.
+"""The web pages of a team server: the local pages, restricted to each person's own tenant.
 
-A browser cannot send a bearer token by itself. Whoever logs in with one gets it back as a cookie that no script can read and
-no other site can send; it is checked for each page, so that a revoked one ends here too."""
+A browser cannot send a bearer token by itself. After a login with a token the browser gets it as a cookie that no
+script can read and no other site can send. The token is checked for each page, so that a revoked one ends the login.
+"""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ TEAMS = f"{ROOT}/teams/"
 COOKIE = "backstory_login"
 MOST_BYTES = 1_000_000  # of a form
 PRINCIPAL, TEAM = "backstory.principal", "backstory.team"
-"""Where a request's scope carries whose it is, and the team that its address names."""
+"""Keys of a request's scope for its principal, and for the team in its address."""
 
 
 class TeamPages:
-    """ASGI, for every path below ROOT; whoever calls it has looked at Host and Origin. Raises TooManyFailures."""
+    """ASGI application for every path below ROOT. The caller has checked Host and Origin. Raises TooManyFailures."""
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class TeamPages:
         logins: Logins | None,
         audit: AuditLog | None,
     ) -> None:
-        """`logins` tells who has a token; None where nobody needs one."""
+        """`logins` authenticates tokens; None if no token is required."""
         self._sessions = sessions
         self._limit = limit
         self._logins = logins
@@ -66,7 +67,8 @@ class TeamPages:
         return await self._site(scope, receive, send)
 
     async def _response(self, request: Request) -> Response | None:
-        """To what is no page of the site, or of nobody's; else the scope knows whose it is."""
+        """A response to requests without a page or without access; None for a page, whose principal is then in the
+        scope."""
         scope, path = request.scope, request.url.path
         if path == ROOT:
             return RedirectResponse(f"{ROOT}/", 307)
@@ -117,7 +119,7 @@ class TeamPages:
             yield core
 
     async def _audited(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Changes are written down as those of tools are: who, where and what, never what it said."""
+        """Record changes in the audit log, as for tools: the person, the tenant and the action, never its content."""
         client = _client(scope)
         if self._audit is None or client.principal is LOCAL:
             return await self._site(scope, receive, send)

@@ -1,4 +1,4 @@
-"""The address of a client behind reverse proxies: what `X-Forwarded-For` says, as far as proxies that we trust wrote it."""
+"""The address of a client behind reverse proxies: `X-Forwarded-For`, as far as trusted proxies wrote it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FORWARDED_FOR = b"x-forwarded-for"
 
 
 class TrustedProxies:
-    """Anybody can send the header. Each proxy adds the address that it sees at the end, so the client's is the last one
-    that no trusted proxy has."""
+    """Any client can send the header. Each proxy appends the address it sees, so the client's address is the last
+    one that does not belong to a trusted proxy."""
 
     def __init__(self, networks: Iterable[str]) -> None:
         self._networks = tuple(map(_network, networks))

@@ -1,4 +1,4 @@
-"""HTTP requests and responses as records, between ASGI and what answers them."""
+"""HTTP requests and responses as records, between ASGI and the handlers."""
 
 from __future__ import annotations
 

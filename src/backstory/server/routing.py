@@ -1,4 +1,4 @@
-"""What 2026-07-28 repeats in headers, so that others can route by it: it must agree with the message."""
+"""Headers of 2026-07-28 that repeat parts of a message for routing: they must agree with the message."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .wire import HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, Refused
 
 VERSION, METHOD, NAME = "mcp-protocol-version", "mcp-method", "mcp-name"
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Methods whose object is repeated, and the parameter that has it."""
+"""Methods whose object is repeated in a header, and the parameter that contains it."""
 _OPENING, _CLOSING = "=?base64?", "?="
 
 
 def check_headers(request: HttpRequest, message: Any) -> bool:
-    """Whether a message is of 2026-07-28 or later; raises Refused when its headers do not agree with it."""
-    given = request.headers.get(VERSION)
-    is_announced = given is not None and given not in envelope.HANDSHAKE_VERSIONS
+    """Return whether a message is of 2026-07-28 or later. Raises Refused if its headers contradict it."""
+    version = request.headers.get(VERSION)
+    is_announced = version is not None and version not in envelope.HANDSHAKE_VERSIONS
     if not isinstance(message, dict) or "id" not in message or not isinstance(message.get("method"), str):
         return is_announced
     method, params = message["method"], message.get("params")

@@ -1,8 +1,8 @@
-"""The protocol, without input and output: a line in, lines to send and tool calls to run out.
+"""The protocol without input and output: takes a line, returns lines to send and tool calls to run.
 
-Both eras are spoken. Up to 2025-11-25 a client opens with `initialize`; from 2026-07-28 every request says
-its version in `_meta` and nothing is remembered. Each message decides its own era, so a client may probe
-with `server/discover` and fall back. Every request is answered, whatever is wrong with it.
+Both eras are supported. Up to 2025-11-25 a client opens with `initialize`; from 2026-07-28 every request contains
+its version in `_meta` and nothing is remembered. The era is decided per message, so a client may probe with
+`server/discover` and fall back. Every request gets an answer, even an invalid one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COMPLETE: Json = {"resultType": "complete", "_meta": _STAMP}
 _CACHEABLE: Json = _COMPLETE | {"ttlMs": 300_000, "cacheScope": "public"}
 _PRIVATE: Json = _COMPLETE | {"ttlMs": 0, "cacheScope": "private"}
 _CACHED = ("resources/list", "resources/templates/list", "resources/read", "prompts/list")
-"""Methods whose results say how long they hold: memories may change at any moment, and are nobody else's."""
+"""Methods whose results have a lifetime: memories may change at any moment, and are private to the caller."""
 RESOURCE_NOT_FOUND = -32002
 _SUBSCRIPTION = PREFIX + "subscriptionId"
 
@@ -58,7 +58,7 @@ Outcome = bytes | PendingCall | Withdrawal
 
 
 class RpcPeer:
-    """What the messages of one client depend on. `receive` is for one thread, `finish` for any."""
+    """The protocol state of one client. `receive` must be called from one thread, `finish` from any."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class RpcPeer:
         level: str | None = None,
         version: str = HANDSHAKE_VERSIONS[0],
     ) -> None:
-        """`level` and `version`: what earlier messages agreed on, where others heard them."""
+        """`level` and `version`: results of earlier messages that another process received."""
         self._offer = offer
         self._set_log_level = set_log_level
         self._level = level
@@ -81,7 +81,7 @@ class RpcPeer:
         self._subscriptions: dict[str, bool] = {}  # by id, whether it wants to know of changed tools
 
     def receive(self, line: bytes) -> list[Outcome]:
-        """What to do about one line, in order."""
+        """The outcomes of one line, in order."""
         if not line.strip():
             return []
         try:
@@ -100,7 +100,7 @@ class RpcPeer:
             del self._in_flight[id]
 
     def tools_changed(self) -> list[bytes]:
-        """Read the tools anew, and say so to a client that listens."""
+        """Read the tools again, and notify a client that listens."""
         self._offer.renew()
         method = "notifications/tools/list_changed"
         lines = [wire.notification(method, {})] if self._handshaken else []
@@ -120,7 +120,7 @@ class RpcPeer:
         return ended
 
     def outcomes(self, message: Any, size: int) -> list[Outcome]:
-        """What to do about one message, in order; raises Refused."""
+        """The outcomes of one message, in order. Raises Refused."""
         if is_response(message):
             self._questions.answer(message)
             return []
@@ -237,7 +237,7 @@ class RpcPeer:
         return GivenAnswers(responses or {}) if can_ask(request.capabilities) else None
 
     def _ask(self, method: str, request: Request) -> PendingCall:
-        """What is no call of a tool is asked on a thread as well: it looks into the store."""
+        """Run a method that is not a tool call on a thread as well, because it reads the store."""
         if request.params.get("cursor") is not None:
             raise Refused(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page")
         arguments = {name: value for name, value in request.params.items() if name != "_meta"}
@@ -282,7 +282,7 @@ def _handshake_result(params: Json, reply: Reply) -> Json:
 
 
 Answer = Callable[[RpcPeer, Request], str | bytes | PendingCall]
-"""A result as JSON text, or what to do instead of answering at once."""
+"""Returns a result as JSON text, or a call to run first."""
 
 _HANDSHAKE: dict[str, Answer] = {
     "initialize": RpcPeer._initialize,

@@ -1,7 +1,7 @@
-"""The session log: what this server did, one JSON object a line, and never what it was told.
+"""The session log: the actions of this server, one JSON object per line, without any content.
 
-Argument values may be private, so callers pass names, times and outcomes only. A log that cannot be
-written is no reason to fail a request.
+Argument values may be private, so callers pass only names, times and outcomes. A log that cannot be written must not
+fail a request.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class SessionLog:
 
 
 class RequestLog:
-    """The session log for one request: every line holds the request's fields."""
+    """The session log for one request: every line contains the request's fields."""
 
     def __init__(self, log: SessionLog, fields: dict[str, str]) -> None:
         self._log = log

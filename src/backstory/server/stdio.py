@@ -1,7 +1,7 @@
-"""The loop over standard input and output: read, hand out, write, and leave in time.
+"""The server loop over standard input and output: read, dispatch, write, and exit in time.
 
-The main thread reads and answers what is cheap; tools run on `Workers`. Nothing but the protocol reaches
-the client: whatever else prints goes to standard error.
+The main thread reads and answers cheap requests; tools run on `Workers`. Only the protocol reaches the client: any
+other output goes to standard error.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class StdioServer:
         self._is_leaving = False
 
     def serve(self, heard: Heard | None = None) -> int:
-        """Answer the client until its end of the pipe closes, a signal comes or our parent is gone. `heard` is what
-        it said before."""
+        """Serve the client until it closes its end of the pipe, a signal arrives or our parent exits. `heard` are
+        earlier messages."""
         share_heap()
         source, self._output = _claim_stdio()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -90,11 +90,11 @@ class StdioServer:
 
     @property
     def has_written(self) -> bool:
-        """Whether the client called a tool that may have changed the store."""
+        """True if the client called a tool that may have changed the store."""
         return self._runner.has_written
 
     def tools_changed(self) -> None:
-        """Tell the client that the surfaces have other tools now."""
+        """Notify the client that the list of tools changed."""
         for line in self._conversation.tools_changed():
             self._send(line)
 
@@ -135,8 +135,10 @@ class StdioServer:
             self._readiness.wake()
 
     def _get_ready(self) -> None:
-        """Open the door for hooks, import what a search needs and load the model while the client thinks: the first
-        `recall` of a session otherwise waits 140 ms of CPU for it. Without anything to search for, the model stays unloaded."""
+        """Open the socket for hooks, import the search and load the model while the client is idle.
+
+        Otherwise the first `recall` of a session waits 140 ms of CPU for it. If there is nothing to search, the
+        model is not loaded."""
         from .hook_door import HookDoor  # with what hooks are answered from, 150 ms
 
         engine = self._core.engine
@@ -192,8 +194,10 @@ class StdioServer:
 
 
 def _claim_stdio() -> tuple[int, int]:
-    """Private copies of standard input and output. The public ones become empty input and standard error,
-    so that neither a library that prints nor a child process that reads can spoil the protocol."""
+    """Private copies of standard input and output.
+
+    The public ones become empty input and standard error, so that neither a library that prints nor a child process
+    that reads can corrupt the protocol."""
     source, output = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -209,8 +213,8 @@ def _claim_stdio() -> tuple[int, int]:
 
 
 def _signal_alarm() -> int:
-    """A pipe that becomes readable when a signal comes: one that comes just before a blocking read would
-    otherwise be heard only after it. Windows cannot wait for pipes, and has no such signals."""
+    """A pipe that becomes readable when a signal arrives: a signal just before a blocking read would otherwise be
+    handled only after it. Windows cannot wait for pipes and does not have these signals."""
     alarm, trigger = os.pipe()
     if os.name == "posix":
         os.set_blocking(trigger, False)

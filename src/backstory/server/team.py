@@ -1,4 +1,4 @@
-"""The team server as an ASGI application: who asks, which page, and what people who run a server need to see."""
+"""The team server as an ASGI application: authentication, routing, health and metrics."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from .pages import TeamPages
 
 READY_S = 5.0
-"""A store that takes longer to answer is not ready: whoever asks wants to know now."""
+"""A store that takes longer to answer counts as not ready."""
 LOOKUPS = 4
-"""Threads for logins, health and figures, so that none waits for a tool."""
+"""Threads for logins, health and metrics, so that these do not wait for tools."""
 STDOUT = 1
 MCP = "/mcp"
 WEB = "/web"
@@ -149,7 +149,7 @@ class TeamServer:
         return self._proxies.client_address(client[0], scope["headers"]), client[1]
 
     def _back_up_daily(self, control: Store) -> Worker:
-        """Of tokens and the audit log; each tenant's engine does it for its own store."""
+        """Back up tokens and the audit log daily; each tenant's engine backs up its own store."""
         engine = Engine(self._settings, control, None)
         engine.problems.log = self._log.write
 

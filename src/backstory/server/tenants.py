@@ -1,6 +1,6 @@
-"""Tenants: each user and each team has a database of its own, opened when it is first asked for.
+"""Tenants: each user and each team has its own database, opened on first use.
 
-A request is answered by the engine of exactly one tenant, so nothing it asks for can reach another one.
+A request is answered by the engine of exactly one tenant, so it cannot reach another tenant's data.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ORDINARY = ""
 
 
 def is_name(text: str) -> bool:
-    """Whether a user or space can have this name."""
+    """True if a user or space can have this name."""
     return bool(_NAME.fullmatch(text))
 
 
@@ -38,7 +38,7 @@ def check_name(name: str, field: str) -> str:
 
 
 def personal(person: str) -> str:
-    """The tenant of one user. Identity providers name users in any way, so other names are hashed."""
+    """The tenant of one user. Identity providers allow any user name, so names that are not valid here are hashed."""
     if is_name(person):
         return f"user-{person}"
     return f"id-{sha256(person.encode()).hexdigest()[:40]}"
@@ -49,7 +49,7 @@ def shared(team: str) -> str:
 
 
 class _Lent:
-    """The engine of one tenant, from the moment that somebody asks for it."""
+    """The engine of one tenant, from its first request on."""
 
     def __init__(self) -> None:
         self.opening = Lock()
@@ -58,7 +58,7 @@ class _Lent:
 
 
 class Tenants:
-    """Keeps up to MOST_OPEN engines open; one that is in use is never closed."""
+    """Up to MOST_OPEN open engines; one that is in use is never closed."""
 
     def __init__(self, open_engine: Callable[[str], Engine]) -> None:
         self._open_engine = open_engine

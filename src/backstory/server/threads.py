@@ -13,7 +13,7 @@ from .workers import Workers
 T = TypeVar("T")
 
 PING_S = 15.0
-"""How often a stream that has nothing to say shows that it lives: proxies close silent ones."""
+"""Interval of keep-alive messages on a silent stream: proxies close idle ones."""
 _PING = b": ping\r\n\r\n"
 
 
@@ -40,7 +40,7 @@ class Job(Generic[T]):
 
 
 class Threads:
-    """Up to `limit` of them, started when needed. Work that began is done, though nobody may wait for it any more."""
+    """Up to `limit` threads, started on demand. Work that has begun is finished, even if its caller has gone."""
 
     def __init__(self, limit: int, at_once: int | None = None) -> None:
         self._workers: Workers[Job[Any]] = Workers(limit, math.inf, Job.run, at_once)
@@ -52,7 +52,7 @@ class Threads:
 
 
 class OutgoingLines:
-    """What a thread says on the way to its result."""
+    """Lines that a thread sends before its result."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -36,9 +36,10 @@ class PendingCall:
         asking: Asking | None = None,
         tool_names: Callable[[], list[str]] = list,
     ) -> None:
-        """`level`: the least severe event the client wants to hear of; `version`: of the protocol, as agreed on;
-        `envelope`: what its era adds to a result; `result`: what it is made of, if not that of a tool, raises Refused;
-        `client`: what the program calls itself; `tool_names`: the tools that it can list."""
+        """`level`: the least severe event to send to the client. `version`: the negotiated protocol version.
+
+        `envelope`: fields that the era adds to a result. `result`: builds the result, if it is not that of a tool;
+        raises Refused. `client`: the name of the program. `tool_names`: the tools that it can list."""
         self.request = request
         self.tool = tool
         self.arguments = arguments
@@ -48,7 +49,7 @@ class PendingCall:
         self.result = result or tool_result
         self.client = client
         self.asking = asking
-        """Of a client that can ask its user."""
+        """Set if the client can ask its user."""
         self.tool_names = tool_names
         self.is_withdrawn = False
 
@@ -87,7 +88,7 @@ class Runner:
         self._finish = finish
         self._is_leaving = is_leaving
         self.has_written = False
-        """Whether a tool ran that may change the store."""
+        """True if a tool ran that may change the store."""
 
     def run(self, call: PendingCall) -> None:
         """Answer a call, unless the client withdrew it. Never raises."""
@@ -104,7 +105,8 @@ class Runner:
             self._core.engine.load_soon()
 
     def answer(self, call: PendingCall) -> ToolAnswer:
-        """The result, also of a call that failed. Raises Refused when not even that can be said."""
+        """The result, including that of a failed call. Raises Refused if the failure cannot be expressed as a
+        result."""
         started = time.perf_counter()
         try:
             with self._core.engine.serving():
@@ -154,12 +156,12 @@ class Runner:
     def _progress(self, call: PendingCall) -> Progress:
         last = float("-inf")
 
-        def send(done: float, total: float | None, message: str) -> None:
+        def send(amount: float, total: float | None, message: str) -> None:
             nonlocal last
-            if call.request.progress_token is None or call.is_withdrawn or done <= last:
+            if call.request.progress_token is None or call.is_withdrawn or amount <= last:
                 return
-            last = done
-            params: Json = {"progressToken": call.request.progress_token, "progress": done}
+            last = amount
+            params: Json = {"progressToken": call.request.progress_token, "progress": amount}
             if total is not None:
                 params["total"] = total
             if message:
@@ -175,7 +177,7 @@ class Runner:
     def _report(
         self, call: PendingCall, level: str, message: str, data: Json, private: Json | None = None
     ) -> None:
-        """Tell the session log, and the client if it asked. `private` goes to the log alone."""
+        """Write to the session log, and notify the client if it asked for it. `private` goes to the log alone."""
         logger = f"tool_call_{call.tool.name}"
         self._log.write(level, logger, message, data | (private or {}))
         if call.level is not None and not call.is_withdrawn and is_at_least(level, call.level):

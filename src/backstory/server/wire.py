@@ -1,4 +1,4 @@
-"""JSON-RPC messages as bytes: read whatever arrives, write only valid UTF-8 on one line."""
+"""JSON-RPC messages as bytes: reads any input, writes only valid UTF-8 on one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TAIL_BYTES = 4_096
 
 
 class Refused(Exception):
-    """A message that is answered with a JSON-RPC error. `id` is JSON text, when the line itself told it."""
+    """A message that is answered with a JSON-RPC error. `id` is JSON text, if the line contained one."""
 
     def __init__(self, code: int, message: str, *, data: Any = None, id: str = NO_ID) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class Refused(Exception):
 
 
 def read(line: bytes) -> Any:
-    """The JSON value on a line. Strict: NaN, invalid UTF-8 and numbers too long to hold are refused."""
+    """Parse the JSON value on a line. Strict: NaN, invalid UTF-8 and overlong numbers are refused."""
     try:
         return _DECODER.decode(line.removeprefix(b"\xef\xbb\xbf").decode())
     except UnicodeDecodeError as error:
@@ -116,7 +116,7 @@ class Lines:
         self._hold(rest)
 
     def rest(self) -> Iterator[bytes | TooLong]:
-        """What came after the last newline, once nothing more will come."""
+        """The text after the last newline, once the input has ended."""
         yield self._line()
 
     def _hold(self, part: bytes) -> None:
@@ -156,7 +156,7 @@ _STRING = rb'"(?:[^"\\]|\\.)*+"'
 
 
 def _id_in_head(head: bytes) -> bytes | None:
-    """The value of "id" at the top level, whole, in a line that begins so."""
+    """The complete value of "id" at the top level of a truncated line."""
     tokens = (match.group() for match in re.finditer(_STRING + rb'|[{}\[\],:"]|[^\s{}\[\],:"]+', head))
     depth = 0
     last = b""

@@ -12,32 +12,35 @@ from ..settings import Settings
 
 AT_ONCE = 2
 SLOW_S = 0.1
-"""What takes longer keeps no other from beginning."""
+"""A call that takes longer does not prevent others from starting."""
 
 
 def quick_at_once(settings: Settings) -> int | None:
-    """Python runs one thread at a time, and whoever reads SQLite's rows hands over to the next at each: eight calls at once
-    take half as much CPU again as one after the other. A database elsewhere makes each wait, and others can run meanwhile."""
+    """The number of quick calls that run concurrently; None for no limit.
+
+    Python runs one thread at a time, and reading SQLite rows switches threads at each row: eight concurrent calls
+    take half as much CPU again as sequential ones. With a remote database each call waits, and others can run
+    meanwhile."""
     return None if settings.database_url else AT_ONCE
 
 
 class Sized(Protocol):
     @property
     def size(self) -> int:
-        """Bytes that it holds while it waits."""
+        """Its memory use while it waits, in bytes."""
 
 
 Call = TypeVar("Call", bound=Sized)
 
 
 class Workers(Generic[Call]):
-    """A queue of calls and up to `limit` threads. All methods but the threads' own belong to one thread.
+    """A queue of calls and up to `limit` threads. All methods except the threads' own must be called from one
+    thread.
 
-    Of quick calls only `at_once` run at a time; for one that turns out to be slow nobody waits.
+    At most `at_once` quick calls run concurrently; a call that turns out to be slow does not count.
 
-    When more than `waiting_bytes` of calls wait, `submit` does too: the client's pipe fills and it slows
-    down, which loses nothing, where refusing would.
-    """
+    When more than `waiting_bytes` of calls wait, `submit` blocks: the client's pipe fills and it slows down, which
+    loses nothing, whereas refusing would."""
 
     def __init__(
         self, limit: int, waiting_bytes: float, run: Callable[[Call], None], at_once: int | None = None
@@ -74,7 +77,7 @@ class Workers(Generic[Call]):
                 self._queued_bytes -= call.size
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether all calls were done in time."""
+        """Wait for all calls. Returns False on a timeout."""
         with self._eased:
             return self._eased.wait_for(lambda: not self._queue and self._idle == self._threads, timeout_s)
 
@@ -107,6 +110,6 @@ class Workers(Generic[Call]):
         return sum(begun > slow for begun in self._begun.values()) >= self._at_once
 
     def _wake(self) -> None:
-        """Somebody for the next call, or to see to it that it does not wait for ever."""
+        """Wake a thread for the next call, or to make sure that it does not wait for ever."""
         if self._queue and (not self._is_watched or not self._is_busy()):
             self._arrived.notify()
