@@ -37,7 +37,7 @@ _RECORDS = {
     "Message": "PastMessage",
     "Session": "PastSession",
 }
-"""What the library's records are called inside."""
+"""The internal names of the library's records."""
 
 
 def open(home: str | Path | None = None, project: str | Path | None = None) -> Backstory:

@@ -1,7 +1,7 @@
 """The `backstory` command.
 
-Clients start the server anew for every window, so nothing is imported before it is needed: first a client gets the answers
-that are prepared (front.py), then the product is there for it, or for what a person wants.
+Clients start a server for every window, so nothing is imported before it is needed: a client first gets prepared
+answers (front.py); then the product is imported, to serve it or to run a command.
 """
 
 from __future__ import annotations

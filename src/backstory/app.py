@@ -69,7 +69,7 @@ PUBLIC, CONTROL_TENANT = "public", "backstory_control"
 TEAM_TOKEN = "BACKSTORY_TEAM_TOKEN"
 """For `backstory team join` where nobody can type."""
 _SESSION_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "gemini-cli": "GEMINI_SESSION_ID"}
-"""Where assistants say which conversation a program was started from."""
+"""Environment variables in which assistants pass the id of the conversation that started a program."""
 
 
 def read_settings(flags: Mapping[str, Any]) -> Settings:
@@ -117,13 +117,13 @@ def team_token() -> str:
 
 
 def editor_command() -> list[str]:
-    """What the user edits texts with, as the environment says it."""
+    """The user's editor, from the environment."""
     usual = "notepad" if sys.platform == "win32" else "vi"
     return shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or usual)
 
 
 def environment_of(home: Path, *, columns: int) -> dict[str, str]:
-    """For a process of another user's, as far as programs can tell: without what leads to this one's files and
+    """The environment for a process that must see another home: without variables that lead to this user's files and
     settings."""
     needed = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
     variables = {
@@ -134,9 +134,9 @@ def environment_of(home: Path, *, columns: int) -> dict[str, str]:
 
 def open_core(settings: Settings) -> Core:
     """The product over the configured store, for one caller."""
-    given = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
+    sessions = [(name, os.environ[word]) for name, word in _SESSION_VARIABLES.items() if os.environ.get(word)]
     # an assistant that starts another leaves its own behind
-    assistant, conversation = given[0] if len(given) == 1 else ("", "")
+    assistant, conversation = sessions[0] if len(sessions) == 1 else ("", "")
     caller = Caller(
         project=str(project_root(settings.project)),
         directory=str(settings.project),
@@ -168,13 +168,13 @@ def open_engine(
 
 
 def guest_derivations() -> list[Derivation]:
-    """What guests store that may quote memories, as each declares it."""
+    """The declarations of all guests' records that may quote memories."""
     modules = map(import_module, guest_modules("derived").values())
     return [derivation for module in modules for derivation in module.derivations]
 
 
 def _settings_of(settings: Settings, space: str) -> Settings:
-    """A space has its own directory for files, and nobody's histories."""
+    """The settings of a space: its own directory for files, and no histories."""
     place = settings.home / "spaces" / f"{space}.files"
     for folder in (place.parent, place):  # whoever made them, before or outside of us
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def _settings_of(settings: Settings, space: str) -> Settings:
 
 
 def history_places(settings: Settings, store: Store) -> Places:
-    """Where this user's assistants may keep their files."""
+    """The places where this user's assistants may store their files."""
     projects = dict.fromkeys((str(settings.project), *store.conversations.projects()))
     return Places(
         home=Path.home(),
@@ -201,7 +201,7 @@ def history_places(settings: Settings, store: Store) -> Places:
 
 
 def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
-    """Where this user's clients are, and what they are to start: with a home that is not the usual one, that home."""
+    """The clients of this user, and the command they should start, with `--home` if it is not the default."""
     command = [*server_command()]
     if surfaces:
         command += ["--surfaces", ",".join(surfaces)]
@@ -271,7 +271,7 @@ def backups_folder(settings: Settings, space: str = "") -> Path:
 
 
 def backups_folder_exists(settings: Settings, space: str) -> bool:
-    """Whether there are, or were, backups of a space. A look makes no folder."""
+    """True if a space has, or had, backups. Checking creates no folder."""
     place = settings.home if space == CONTROL else settings.home / "spaces" / f"{space}.files"
     return (place / FOLDER).is_dir()
 

@@ -1,7 +1,8 @@
-"""The one way to a terminal: what people read is written here, without characters that a terminal would obey.
+"""The only module that writes to a terminal, without terminal control characters.
 
-Names of directories, files and branches, titles and texts come from elsewhere, and any of them may hold an escape sequence. A test
-sees to it that nothing else prints."""
+Names of directories, files and branches, titles and texts come from outside, and any of them may contain an escape
+sequence. A test makes sure that nothing else prints.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +46,18 @@ def write(text: str, end: str = "\n") -> None:
 
 
 def write_json(document: Any) -> None:
-    """To standard output, as one JSON document: escapes stand for what a terminal would obey, so that its values stay exact."""
+    """Write one JSON document to standard output. Control characters are escaped, so that its values stay exact."""
     text = json.dumps(document, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)
     _write(sys.stdout, _OBEYED.sub(lambda match: json.dumps(match[0])[1:-1], text), "\n")
 
 
 def notify(text: str, end: str = "\n") -> None:
-    """To standard error, where whoever reads the output does not get it."""
+    """Write to standard error, separate from the output."""
     _write(sys.stderr, harmless(text), end)
 
 
 def overwrite_line(text: str, end: str = "") -> None:
-    """To standard error, from the beginning of the line that stands there."""
+    """Write to standard error from the beginning of the current line."""
     _write(sys.stderr, f"\r{harmless(text)}", end)
 
 

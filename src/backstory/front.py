@@ -1,8 +1,8 @@
-"""Answers what a client asks at every start, from text that is prepared, and leaves the rest to the product.
+"""Answers the requests of every start from prepared text, and leaves the rest to the product.
 
-Every window of every client starts a server and waits for its tools, and importing the product takes many times as long as
-saying what they are. The answers are the product's own: scripts/write_docs.py asks it and writes them to
-`prepared/`, for all surfaces and for each alone. Whatever is not among them, the product answers.
+Every window of every client starts a server and waits for its list of tools, and importing the product takes many
+times as long as sending the list. The answers are the product's own: scripts/write_docs.py writes them to
+`prepared/`, for all surfaces and for each alone. Any other request is answered by the product.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ INTERNAL_ERROR = -32603
 AS_BEFORE = "+"
 """Begins a prepared answer that is the one of the older protocol with something more at its end."""
 CHUNK_BYTES = 65_536
-"""Also the most that is held of a line: what is prepared is asked for in less, and the product bounds the rest."""
+"""Also the maximum length of a line here: prepared requests are shorter, and the product limits the rest."""
 FIRST_S = 2.0
-"""So long a client may take to ask at all, before it is made ready for whatever comes."""
+"""How long to wait for a first request before importing the product."""
 PAUSE_S = 0.25
-"""A client that has asked and says nothing for so long thinks; the product is made ready meanwhile."""
+"""A client that is silent for this long after an answer is idle; the product is imported meanwhile."""
 
 
 class Heard:
-    """What the client said so far."""
+    """The messages of the client so far."""
 
     def __init__(self) -> None:
         self.is_answered = False
-        """Whether it was given anything."""
+        """True if the client got an answer."""
         self.greeting = b""
         """The line that the product has to know of, though it is answered."""
         self.rest = b""
         """Bytes that are not."""
         self.is_over = False
-        """Whether it left after its answers."""
+        """True if the client left after its answers."""
         self.prepared: Mapping[str, str] = {}
-        """The prepared answers of this server, by what they answer."""
+        """The prepared answers of this server, by request."""
 
 
 def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str) -> Heard:
-    """Answer what is prepared, until the client asks for more, pauses or leaves. `home` is the usual data directory."""
+    """Answer prepared requests until the client asks for more, pauses or leaves. `home` is the default data
+    directory."""
     heard = Heard()
     answers = None if os.name != "posix" else _prepared(words, environment, home)
     if answers is None:
@@ -71,9 +72,9 @@ def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str
 
 
 def refuse_rest(heard: Heard, reason: str) -> None:
-    """When the product cannot be opened: answer the client with the reason until it leaves.
+    """Answer all requests with an error if the product cannot start, until the client leaves.
 
-    A client shows a server that ends as failed, in some windows at every turn, and never says why."""
+    A client shows a server that exits as failed, in some windows at every turn, and never the reason."""
     error = {"code": INTERNAL_ERROR, "message": reason}
     is_client = heard.is_answered or bool(heard.rest)
     if os.name == "posix":
@@ -92,7 +93,7 @@ def refuse_rest(heard: Heard, reason: str) -> None:
 
 
 def _refusal(line: bytes, error: Mapping[str, Any]) -> bytes:
-    """The error as the answer to a request; nothing for what expects no answer."""
+    """The error as the answer to a request; empty for messages that expect no answer."""
     try:
         message = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
@@ -145,7 +146,7 @@ def _answer(line: bytes, answers: Mapping[str, str], heard: Heard) -> bytes | No
 
 
 def _key(method: Any, params: Any) -> str:
-    """What the answer to a request is kept under; empty when nothing is."""
+    """The key of the prepared answer to a request, or ""."""
     if not isinstance(method, str) or not isinstance(params, dict):
         return ""
     meta = params.get("_meta", {})
@@ -172,11 +173,11 @@ def _prepared(words: Sequence[str], environment: Mapping[str, str], home: str) -
     if flags is None:
         return None
     names = ("surfaces", "home", *_OTHERWISE)
-    given = {name: environment.get(f"BACKSTORY_{name.upper()}", "") for name in names} | flags
-    config = _config(given["home"] or home)
-    if any(given[name] for name in _OTHERWISE) or any(name in config for name in ("surfaces", *_OTHERWISE)):
+    values = {name: environment.get(f"BACKSTORY_{name.upper()}", "") for name in names} | flags
+    config = _config(values["home"] or home)
+    if any(values[name] for name in _OTHERWISE) or any(name in config for name in ("surfaces", *_OTHERWISE)):
         return None
-    surfaces = given["surfaces"] or ALL
+    surfaces = values["surfaces"] or ALL
     if surfaces in (ALL, "memory-keeper") and _has_profile(environment):
         return None
     return read_answers(surfaces)
@@ -188,7 +189,7 @@ def _has_profile(environment: Mapping[str, str]) -> bool:
 
 
 def _read_flags(words: Sequence[str]) -> dict[str, str] | None:
-    """Settings by name; None when the words are not settings alone. Whether there are such, the product says."""
+    """Settings by name; None if the words are not only settings. The product validates the names."""
     flags: dict[str, str] = {}
     remaining = iter(words)
     for word in remaining:
@@ -202,7 +203,7 @@ def _read_flags(words: Sequence[str]) -> dict[str, str] | None:
 
 
 def _config(home: str) -> str:
-    """The text of the config file, if there is one."""
+    """The text of the config file, or ""."""
     try:
         with open(os.path.join(os.path.expanduser(home), "config.toml"), encoding="utf-8") as file:
             return file.read()

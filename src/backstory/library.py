@@ -1,6 +1,7 @@
-"""Backstory inside another Python program: the same memory, without a server (docs/library.md).
+"""Backstory as a Python library: the same memory, without a server (docs/library.md).
 
-One object may be used from several threads, and beside servers that run over the same store."""
+An object can be used from several threads, and concurrently with servers on the same store.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +30,10 @@ from .settings import expand_home
 P = ParamSpec("P")
 R = TypeVar("R")
 Moment = datetime | str | None
-"""Words such as "7d", or a datetime with its time zone."""
+"""A relative time such as "7d", or a datetime with a time zone."""
 
 SURFACE, TEXTS = "backstory", "projectmemory"
-"""The families of tools whose memories these are: a tool and this library see the same."""
+"""The families of tools whose memories the library uses: tools and library share them."""
 
 
 def _validated(method: Callable[P, R]) -> Callable[P, R]:
@@ -98,9 +99,9 @@ class SavedMemory(NamedTuple):
     updated_at: datetime
     trust: Trust
     former: tuple[str, ...] = ()
-    """What it said before, the oldest first; known of one that was opened."""
+    """The former texts, oldest first; only for a memory that was opened."""
     freshness: str = ""
-    """`fresh`, or what became of the files that it is about; known of one that was opened."""
+    """`fresh`, or the changes of the files it is about; only for a memory that was opened."""
 
 
 class PastMessage(NamedTuple):
@@ -123,11 +124,11 @@ class PastSession(NamedTuple):
     updated_at: datetime
     message_count: int
     messages: tuple[PastMessage, ...] = ()
-    """Of the page that was opened."""
+    """The messages of the opened page."""
     next: int | None = None
     """Where the next page begins."""
     trust: Trust = Trust.OWN
-    """Whose words these are."""
+    """The origin of the words."""
 
 
 class Backstory:
@@ -145,7 +146,7 @@ class Backstory:
         self.close()
 
     def close(self) -> None:
-        """What was saved is committed already; this ends the threads behind it."""
+        """End the background threads. Everything saved is already committed."""
         self._core.engine.close()
 
     @_validated
@@ -160,8 +161,8 @@ class Backstory:
     ) -> SavedMemory:
         """Save one thing, once; or correct the memory that it replaces, whichever family of tools saved it."""
         own = self._core.through(SURFACE).remembering
-        made = own.remember(text, _kind(kind), replaces=replaces, files=files, project=project)
-        return _memory(made.memory)
+        outcome = own.remember(text, _kind(kind), replaces=replaces, files=files, project=project)
+        return _memory(outcome.memory)
 
     @_validated
     def recall(
@@ -183,7 +184,7 @@ class Backstory:
 
     @_validated
     def open(self, id: str, at: int | None = None, limit: int = 10) -> SavedMemory | PastSession:
-        """A memory with what it said before, or a page of a conversation."""
+        """A memory with its history, or a page of a conversation."""
         page = self._core.pages.open(id, at, limit)
         if isinstance(page, ConversationPage):
             messages = tuple(map(_message, page.messages))

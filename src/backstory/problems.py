@@ -1,7 +1,7 @@
-"""What keeps the work behind the answers from being done: for this process's answers, and as files for other processes.
+"""Failures of background work: for the answers of this process, and as files for other processes.
 
-A problem is there from the first failure of a worker to its next success, in whichever process that comes. The
-files say what happened and when, never what the user sent.
+A problem lasts from the first failure of a worker to its next success, in any process. The files contain the kind
+and time of the failure, never user data.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONSEQUENCES: Mapping[str, str] = {
     "spaces": "The team's spaces are not reached at the moment, and answers have what they held last",
     "summaries": "Summaries are picked on this machine at the moment",
 }
-"""What a worker's failure means to the user."""
+"""The consequences of a worker's failure, for the user."""
 
 
 class Problem(NamedTuple):
@@ -52,7 +52,8 @@ def _silent(level: str, logger: str, message: str, data: dict[str, Any]) -> None
 
 
 class Problems:
-    """For any thread. Never raises: what cannot be written down is still known here. Without a home nothing is."""
+    """The known problems. Thread-safe. Never raises: a problem that cannot be written is still known here. Without a
+    home nothing is written."""
 
     def __init__(self, home: Path | None = None, now: Clock = utc_now, log: Log = _silent) -> None:
         self._folder = home and home / FOLDER
@@ -97,7 +98,7 @@ class Problems:
         return known.message if known else None
 
     def notice(self, worker: str) -> tuple[str, ...]:
-        """The same for whoever reads an answer; empty when all is well."""
+        """The worker's problem as a notice for an answer; empty if there is none."""
         known = self._known.get(worker)
         return (known.sentence,) if known else ()
 
@@ -130,7 +131,7 @@ def message_of(error: BaseException) -> str:
 
 
 def frames_of(error: BaseException) -> list[str]:
-    """Where it was raised. Neither its message nor the values of variables: both may hold what the user sent."""
+    """The stack of an error, without its message and variables: both may contain user data."""
     import traceback  # 3 ms, when something failed
 
     return traceback.format_tb(error.__traceback__)

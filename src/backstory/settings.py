@@ -1,8 +1,9 @@
-"""Every setting once: name, type, default and meaning. Environment, flags, config file and docs come from here.
+"""Every setting once: name, type, default and description. Environment, flags, config file and docs are derived from
+it.
 
-`Settings` is the table; a setting's name gives its flag (`--max-request-mb`), its variable
-(`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`). A setting that another server's
-document names a variable for has that one too.
+`Settings` is the table; a setting's name determines its flag (`--max-request-mb`), its variable
+(`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`). Settings for which another server
+documents a variable accept that one too.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Setting:
         self.choices = choices
         self.secret = secret
         self.also = also
-        """A second variable, of which the first takes precedence."""
+        """A second variable; the first one takes precedence."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -55,7 +56,7 @@ _setting: Any = Setting  # a field is declared as what an instance holds, not as
 
 
 class Settings:
-    """The table as a class, a setting each line; an instance holds the values in force, and does not change."""
+    """The table as a class with one setting per line; an instance has the current values and is immutable."""
 
     home: Path = _setting(
         COMPUTED,
@@ -300,7 +301,7 @@ TABLE: tuple[Setting, ...] = tuple(row for row in vars(Settings).values() if isi
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown. Whatever stands between the first colon of its user and the last @ may be one."""
+    """A URL without its password: the text between the first colon of the user and the last @."""
     masked = re.sub(r"(?<=://)([^:/@?]*):.*@", r"\1:***@", url)
     return re.sub(r"(?i)(password=)[^&]*", r"\1***", masked)
 

@@ -1,4 +1,4 @@
-"""A thread for what is done behind the answers. It survives whatever its work raises, and rests longer each time."""
+"""A thread for background work. It survives exceptions of its work, and pauses longer after each."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ LONGEST_BACKOFF_S = 300.0
 
 
 def backoff_s(failures: int) -> float:
-    """How long to rest after so many failures in a row."""
+    """The pause after this many failures in a row."""
     return min(FIRST_BACKOFF_S * 2.0 ** min(failures - 1, 30), LONGEST_BACKOFF_S)
 
 
 def is_busy() -> bool:
-    """Whether more wants to run on this machine than it has processors. Windows does not tell."""
+    """True if more processes want to run than there are processors. Always False on Windows."""
     return sys.platform != "win32" and os.getloadavg()[0] > (os.cpu_count() or 1)
 
 
 class Worker:
-    """The thread starts with the first `wake`, and again with the next one should it ever have died.
+    """A background thread, started by the first `wake` and restarted by the next one if it died.
 
-    `work` does what there is to do and gives the seconds after which to look again, None for not before somebody
-    wakes the worker. Whatever it raises is a problem until it succeeds; raised while closing it is none."""
+    `work` returns the seconds until its next run, or None to wait for `wake`. An exception is a problem until the
+    next success, except while closing."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Worker:
         self.is_closing = False
 
     def wake(self) -> None:
-        """There is something to do: do it soon, though not before a rest is over."""
+        """Run the work soon, though not before a pause is over."""
         with self._changed:
             self._is_wanted = True
             if not self.is_closing and (self._thread is None or not self._thread.is_alive()):
@@ -68,7 +68,7 @@ class Worker:
             self._thread.join()
 
     def rest(self, seconds: float) -> None:
-        """Do nothing for so long, or until closing."""
+        """Pause, or return early when closing."""
         with self._changed:
             self._changed.wait_for(lambda: self.is_closing, seconds)
 

@@ -21,7 +21,7 @@ NO_MEMBERS = "No space has members. Tokens and groups open spaces without them."
 
 class AdminAction(NamedTuple):
     words: str
-    """What it takes, as the help shows it."""
+    """The arguments, as the help shows them."""
     about: str
     run: Callable[[argparse.Namespace, Settings], Report]
 
@@ -55,10 +55,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def arguments(options: argparse.Namespace, *names: str, optional: int = 0) -> list[str]:
     """The words after the action, one for each name. The last `optional` may be missing, and are empty then."""
-    given: Sequence[str] = options.words
-    if not len(names) - optional <= len(given) <= len(names):
+    words: Sequence[str] = options.words
+    if not len(names) - optional <= len(words) <= len(names):
         raise InvalidInput(f"This takes {' '.join(names)}.", hint="`backstory admin --help` shows all.")
-    return [*given, *[""] * (len(names) - len(given))]
+    return [*words, *[""] * (len(names) - len(words))]
 
 
 def _list_members(options: argparse.Namespace, settings: Settings) -> Report:

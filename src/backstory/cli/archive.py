@@ -1,4 +1,4 @@
-"""`backstory archive`: put away what is old, now, whatever the setting says. Without --yes it only tells what would go."""
+"""`backstory archive`: archive old records now, independent of the setting. Without --yes it only lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory audit`: who changed what on a team server."""
+"""`backstory audit`: the audit log of a team server."""
 
 from __future__ import annotations
 

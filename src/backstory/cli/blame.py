@@ -35,7 +35,7 @@ class _Findings(NamedTuple):
     lines: Sequence[BlamedLine]
     names: ConversationNames
     prompts: Mapping[tuple[str, int], str]
-    """What the user asked for, by conversation and number of the message."""
+    """The user's requests, by conversation and number of the message."""
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

@@ -1,4 +1,4 @@
-"""`backstory brief`: what a new session in a project is told, in any assistant."""
+"""`backstory brief`: the brief that new sessions in a project receive, in any assistant."""
 
 from __future__ import annotations
 

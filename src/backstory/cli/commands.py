@@ -73,7 +73,7 @@ COMMANDS = {
     "integrity": "Check every page and index of the stores.",
     "completion": "Print the completion script for a shell.",
 }
-"""Each is a module of this package; one that Python keeps the name of ends with `_`."""
+"""Help texts by command. Each command is a module of this package; a name that Python reserves ends with `_`."""
 
 ALIASES = {"ui": "web"}
 
@@ -210,7 +210,7 @@ def _overview() -> str:
 
 
 def parser_of(name: str) -> _Parser:
-    """What reads the words after a command, and writes its help."""
+    """The parser of a command's arguments, which also writes its help."""
     parser = _Parser(
         prog=f"backstory {name}",
         description=COMMANDS[name],
@@ -239,7 +239,7 @@ def _epilog(name: str) -> str:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Mistakes become errors of ours, and name what was probably meant."""
+    """A parser that raises our own errors, with suggestions for misspelled flags."""
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         parse = self.parse_known_args if "--" in words else self.parse_known_intermixed_args
@@ -276,7 +276,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 NEAR_ENOUGH = 0.75
-"""Of difflib's ratio: below it another flag only shares a word, as --audit-days does with --days."""
+"""Minimum difflib ratio for a suggestion: below it another flag only shares a word, as --audit-days does with
+--days."""
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

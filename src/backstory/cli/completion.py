@@ -1,4 +1,4 @@
-"""`backstory completion bash|zsh|fish`: what a shell needs to complete commands and flags, made from the commands themselves."""
+"""`backstory completion bash|zsh|fish`: completion of commands and flags, generated from the commands themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory delete ID`: what `forget` does, for records that are named one by one."""
+"""`backstory delete ID`: `forget` for records that are named individually."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`backstory demo`: three assistants share one memory, which survives a killed server and traces a line of code.
 
-Everything is real (files of the assistants, processes, protocol, store, model) except the user: their home is a
-temporary one with three invented conversations, deleted at the end.
+Everything is real (files of the assistants, processes, protocol, store, model) except the user, who has a temporary
+home with three invented conversations. It is deleted at the end.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from .report import (
 )
 
 QUESTION = "which database does billing use and why?"
-"""Asked of what was said to Claude; of all its words the answer has one."""
+"""A question about a conversation with Claude; the answer shares one word with it."""
 MEMORY = "The warehouse closes at noon on Fridays; orders after that ship on Monday."
 QUERY = "when do parcels leave if somebody buys late in the week?"
-"""What the query means. They have no word in common."""
+"""A query that shares no word with its answer."""
 
 MAX_SHOWN_CHARS = 200  # characters of a message
 WIDTH = 76
@@ -53,7 +53,7 @@ LONGEST_S = 60.0  # a process that hangs must not make the demo hang
 class Step(NamedTuple):
     title: str
     command: str
-    """What a person would type; empty where an assistant did it."""
+    """The command a person would type; "" if an assistant did it."""
     output: str
 
 
@@ -147,7 +147,7 @@ class _Demo:
 
     def _typed(self, *words: str) -> str:
         command = [sys.executable, "-m", "backstory", *self._flags, *words]
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             env=self._environment,
             cwd=self.shop.project,
@@ -155,9 +155,9 @@ class _Demo:
             encoding="utf-8",
             timeout=LONGEST_S,
         )
-        if done.returncode:
-            raise Unavailable(f"`backstory {words[0]}` failed: {done.stderr.strip()}")
-        return done.stdout.rstrip("\n")
+        if process.returncode:
+            raise Unavailable(f"`backstory {words[0]}` failed: {process.stderr.strip()}")
+        return process.stdout.rstrip("\n")
 
     def _survival(self) -> str:
         transcript: list[str] = []

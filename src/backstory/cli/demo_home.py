@@ -1,4 +1,5 @@
-"""The home of an invented user: a small shop, and what three assistants kept of the work on it, as they would have written it."""
+"""The home of an invented user: a small shop, and three assistants' histories of the work on it, in their own
+formats."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def renew(cookie, now):
     return cookie.replace(expires=now + LIFETIME_H)
 '''
 LINE = 7
-"""Of billing.py: the one that `blame` is shown with."""
+"""The line of billing.py that `blame` demonstrates."""
 
 DATABASE = "We decided on PostgreSQL for the billing service, because its reports need window functions."
 COOKIE = (
@@ -147,7 +148,7 @@ def _time(moment: datetime) -> str:
 
 
 def _commit(project: Path, subject: str, at: datetime) -> None:
-    """Where there is no git, the project is none of its repositories, and everything else goes on."""
+    """Commit everything. Without git the project is simply not a repository."""
     who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false"]
     dates = ["-c", "core.hooksPath=/dev/null", "-c", "init.defaultBranch=main"]
     base = ["git", *who, *dates, "-C", str(project)]

@@ -255,7 +255,7 @@ def _pull(devices: Devices, options: argparse.Namespace) -> Report:
 
 
 def _export(devices: Devices, options: argparse.Namespace) -> Report:
-    """What `pull` on another machine runs here; for programs."""
+    """`devices export`, which `pull` on another machine runs here; for programs."""
     if sys.stdout.isatty():
         raise InvalidInput(
             "This is for `backstory devices pull` on another machine.", hint="Nothing was printed."

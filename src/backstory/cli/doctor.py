@@ -1,4 +1,4 @@
-"""`backstory doctor`: check this installation, and say what to do about what is wrong."""
+"""`backstory doctor`: check this installation, and suggest how to repair it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 State = Literal["info", "ok", "warn", "fail"]
-"""From the best to the worst. `info` is a fact that is neither right nor wrong, such as a client that is not installed."""
+"""From best to worst. `info` is a neutral fact, for example that a client is not installed."""
 STYLES: dict[str, Style] = {
     "info": Style.QUIET,
     "ok": Style.GOOD,
@@ -110,7 +110,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
 
 
 def _memory_files(settings: Settings) -> Iterator[Check]:
-    """A line for each file that other programs load and that cannot be kept up to date."""
+    """A line for each memory file of another program that cannot be updated."""
     for path, problem in refused_files(settings.home).items():
         yield Check(
             "memory files",
@@ -315,7 +315,7 @@ def _unread_histories(files: Mapping[str, int]) -> Check:
 
 
 def _background(engine: Engine) -> Check:
-    """What fails in the servers that run, or failed when the last one did."""
+    """Failing background jobs of running servers, or of the last one."""
     if failing := engine.problems.reported():
         text = " ".join(f"{each.sentence} (since {iso(each.since)})." for each in failing)
         logs = engine.settings.home / "logs"

@@ -1,4 +1,4 @@
-"""`backstory edit ID`: correct a memory, in an editor or with --text. What it said before stays in its history."""
+"""`backstory edit ID`: correct a memory, in an editor or with --text. Its former text goes to its history."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     )
 
 
-def _text(given: str | None, memory: Memory) -> str:
-    if given == "-":
+def _text(argument: str | None, memory: Memory) -> str:
+    if argument == "-":
         return sys.stdin.read().strip()
-    if given is not None:
-        return given.strip()
+    if argument is not None:
+        return argument.strip()
     if not sys.stdin.isatty():
         raise InvalidInput(
             "An editor needs a terminal; nothing was changed.",

@@ -18,12 +18,12 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_engine(settings)) as engine:
         if engine.backlog is None:
             return Report({"embedded": 0}, "Embeddings are off: search is by words alone.")
-        done = _drain(engine, engine.backlog)
+        count = _drain(engine, engine.backlog)
     return Report(
-        {"embedded": done}, f"Embedded {counted(done, 'text')}." if done else "No text was waiting."
+        {"embedded": count}, f"Embedded {counted(count, 'text')}." if count else "No text was waiting."
     )
 
 
 def _drain(engine: Engine, backlog: Backlog) -> int:
     total = count_waiting(engine)
-    return backlog.drain(lambda done: show_progress(done, total, "Embedding"))
+    return backlog.drain(lambda count: show_progress(count, total, "Embedding"))

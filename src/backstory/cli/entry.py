@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code: serve, or do what a person wants; errors are worded here."""
+"""The entry point of the command line: serves, or runs a command, and prints errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def run(words: Sequence[str], heard: Heard) -> int:
-    """`heard` is what a client said before this was imported."""
+    """Run a command line and return its exit code. `heard` are messages a client sent before this module was
+    imported."""
     try:
         flags, rest = take_settings(words)
         if rest == ["serve"] or (not rest and not os.isatty(0)):

@@ -1,4 +1,4 @@
-"""Examples for the help of each command: what to type, and what that does."""
+"""Examples for the help of each command: a command line and its effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory exclude`: keep a project or a path out, and forget what was read of it before."""
+"""`backstory exclude`: exclude a project or a path, and forget its records."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _listing(rules: Sequence[str]) -> Report:
 
 
 def _rule(path: str) -> str:
-    """A directory by its whole path; a glob, and what begins with `~`, as it was typed."""
+    """The rule for a path: a directory as an absolute path; globs and paths that begin with `~` unchanged."""
     if path.startswith("~") or any(letter in path for letter in "*?["):
         return path
     return os.path.abspath(path)

@@ -21,17 +21,17 @@ from ..store import Store
 from .sync import read_histories
 
 CLEANUP_DAYS = 30
-"""After which Claude Code deletes transcripts, unless its settings say otherwise."""
+"""Days after which Claude Code deletes transcripts by default."""
 
 
 class FirstLook(NamedTuple):
-    """What the store holds once the histories were read."""
+    """The contents of the store after the first sync."""
 
     conversations: int
     assistants: int
     projects: int
     question: str
-    """One to try, about the latest work; empty where there is none."""
+    """A question to try, about the latest work, or ""."""
 
     @property
     def sentence(self) -> str:
@@ -42,7 +42,7 @@ class FirstLook(NamedTuple):
 
 
 def look(settings: Settings) -> FirstLook:
-    """Read the histories with progress and render the briefs, so that the next session of any client has its own."""
+    """Read the histories with a progress display, and render the briefs for the next session of each client."""
     with closing(open_engine(settings)) as engine:
         if settings.reads_histories:
             read_histories(engine, list(load_readers(settings.histories).values()))
@@ -74,7 +74,7 @@ def stored_histories(settings: Settings, store: Store) -> dict[str, int]:
 
 
 def cleanup_warning(machine: Machine) -> str:
-    """What Claude Code does to its transcripts, with the user's own number of days."""
+    """A warning that Claude Code deletes transcripts, with the user's own number of days."""
     days: object = CLEANUP_DAYS
     try:
         text = files.read(machine.path("{claude}/settings.json"))

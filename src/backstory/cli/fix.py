@@ -1,4 +1,4 @@
-"""`backstory fix TEXT`: whether an error was met before, and what made it pass."""
+"""`backstory fix TEXT`: earlier occurrences of an error, and their solutions."""
 
 from __future__ import annotations
 

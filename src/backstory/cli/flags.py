@@ -1,6 +1,6 @@
 """Settings as flags: `--busy-timeout-s 5` or `--busy-timeout-s=5`, before or after any command.
 
-They are taken out of the command line first, without argparse: it costs 8 ms, and a server has no other flags.
+They are parsed first, without argparse, which costs 8 ms; a server has no other flags.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ def take_settings(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """The settings among the words of a command line, and the other words. `--` ends the settings."""
     own = {spelled for command, flags in COMMAND_FLAGS.items() if command in words for spelled in flags}
     known = {spelled: name for spelled, name in setting_flags().items() if spelled not in own}
-    given: dict[str, str] = {}
+    settings: dict[str, str] = {}
     rest: list[str] = []
     remaining = iter(words)
     for word in remaining:
         if word == "--":
-            return given, [*rest, word, *remaining]
+            return settings, [*rest, word, *remaining]
         name, is_joined, value = word.partition("=")
         if name not in known:
             rest.append(word)
         elif is_joined:
-            given[known[name]] = value
+            settings[known[name]] = value
         else:
             try:
-                given[known[name]] = next(remaining)
+                settings[known[name]] = next(remaining)
             except StopIteration:
                 raise InvalidInput(f"{name} needs a value.", hint=f"Such as {name}=VALUE.") from None
-    return given, rest
+    return settings, rest

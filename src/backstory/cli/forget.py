@@ -35,7 +35,7 @@ class Selection(NamedTuple):
     memories: list[Memory]
     messages: int
     elsewhere: list[str]
-    """Ids of what is only in checkpoints or backups, if anywhere."""
+    """Ids of records that are at most in checkpoints or backups."""
     stored: int = 0
     """Conversations that the flags mean too, but that tools stored on purpose: they stay."""
 
@@ -102,7 +102,8 @@ def _kept(chosen: Selection) -> str:
 
 
 def _whole_id(core: Core, id: str) -> str:
-    """Of what begins so; of a message its conversation. What is only in copies has no other name than its id."""
+    """The full id for an abbreviated one; for a message, that of its conversation. Unknown ids are returned
+    unchanged."""
     try:
         target = core.browsing.find(id)
     except NotFound:
@@ -111,7 +112,7 @@ def _whole_id(core: Core, id: str) -> str:
 
 
 def _chosen(options: argparse.Namespace, core: Core) -> Selection:
-    """What the flags say together. Of conversations only those of other assistants are forgotten here."""
+    """The selection of all flags together. Only conversations of other assistants can be forgotten here."""
     engine, which = core.engine, _which(options, core)
     store = engine.store
     memories: list[Memory] = []
@@ -147,7 +148,7 @@ def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
 
 
 def _project(wanted: str, core: Core) -> str:
-    """The one that is meant by its directory or its name, also when only the archive has something of it."""
+    """The project with this directory or name, including projects that only the archive contains."""
     archived = core.engine.store.archive.find_conversations(ConversationFilter())
     known = {*core.engine.store.conversations.projects(), *(each.conversation.project for each in archived)}
     named = project_named(os.path.abspath(os.path.expanduser(wanted)), known) or project_named(wanted, known)
@@ -158,7 +159,7 @@ def _project(wanted: str, core: Core) -> str:
 
 
 def _surfaces(options: argparse.Namespace) -> tuple[str, ...]:
-    """Whose conversations may be meant: those that were read or imported; what our own tools stored only by name."""
+    """The surfaces whose conversations may be selected: imported ones; those of our own tools only by name."""
     known = {*reader_names(), *load_importers()}
     if options.assistant:
         if options.assistant not in known:

@@ -1,4 +1,4 @@
-"""`backstory import`: bring in what another program keeps, or an archive that a service handed out."""
+"""`backstory import`: import the data of another program, or an archive from a service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory injected`: everything that hooks and briefs told sessions, with whether it was of use."""
+"""`backstory injected`: all texts that hooks and briefs added to sessions, and whether they were used."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _are_allowed(machine: Machine, name: str, scope: str, agrees: Callable[[str], bool]) -> bool:
-    """Whether the tools that only read may be used without a question, by an earlier answer or one that is asked for now."""
+    """Whether read-only tools may run without a question, from an earlier answer or by asking now."""
     if permission_target(machine, name, scope) is None:
         return False
     if has_permissions(installation(machine, name, scope).receipt):
@@ -139,7 +139,7 @@ def _are_allowed(machine: Machine, name: str, scope: str, agrees: Callable[[str]
 
 
 def _first_look(machine: Machine, settings: Settings, chosen: Sequence[str]) -> Report:
-    """What the histories hold; what was installed stays so, whatever is wrong with them."""
+    """The contents of the histories. The installation succeeds even if they cannot be read."""
     try:
         seen = look(settings)
     except BackstoryError as error:

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def problems_of(settings: Settings, spaces: Sequence[str]) -> dict[str, list[str]]:
-    """What is wrong with each store."""
+    """The problems of each store."""
     with ExitStack() as stack:
         pool = open_pool(settings)
         if pool is not None:

@@ -43,8 +43,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _copy(space: str, source: Settings, target: Settings) -> list[TableComparison]:
-    def show(message: str, done: int, total: int) -> None:
-        show_progress(done, total, f"{space}: {message}" if space else message)
+    def show(message: str, count: int, total: int) -> None:
+        show_progress(count, total, f"{space}: {message}" if space else message)
 
     with closing(open_store(source, space)) as old, closing(open_store(target, space)) as new:
         return copy_store(old, new, store_place(source), show)

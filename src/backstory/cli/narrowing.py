@@ -1,4 +1,4 @@
-"""Which records: the flags that every list has, and what they mean."""
+"""Filter flags that all lists share, and their meaning."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
 
 
 def nothing(options: argparse.Namespace, what: str, otherwise: str) -> str:
-    """What a list says that is empty: by the flags, or because nothing is there."""
+    """The message of an empty list: no match for the flags, or no records at all."""
     narrows = ("project", "assistant", "since", "until", "kind", "file")
-    given = [f"--{name}" for name in narrows if getattr(options, name, None) not in (None, "", EVERY_PROJECT)]
-    if given:
+    flags = [f"--{name}" for name in narrows if getattr(options, name, None) not in (None, "", EVERY_PROJECT)]
+    if flags:
         known = [*MemoryKind, *KINDS]
         is_odd = getattr(options, "kind", None) not in (None, *known)
         kinds = f" Kinds are {', '.join(known)}, and what a tool calls its own." if is_odd else ""
-        return f"No {what} matches {' and '.join(given)}.{kinds}"
+        return f"No {what} matches {' and '.join(flags)}.{kinds}"
     return f"There are no more than {options.offset:,}." if getattr(options, "offset", 0) else otherwise
 
 

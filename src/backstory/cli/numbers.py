@@ -1,4 +1,4 @@
-"""Numbers as flags take them: a wrong one is named with what would be right."""
+"""Number arguments: an error names the valid range."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def whole_number(least: int | None = None, most: int | None = None) -> Callable[[str], int]:
-    """For argparse, which puts the flag's name before the sentence."""
+    """A converter for argparse, which puts the flag's name before the message."""
 
     def read(text: str) -> int:
         try:

@@ -1,6 +1,7 @@
-"""What a command has to say: one JSON document for programs, and blocks of text for people.
+"""The output of a command: one JSON document for programs, and blocks of text for people.
 
-A terminal gets the blocks in colour (`terminal.py`), a pipe and a file get them plain: one record is one line there."""
+A terminal gets the blocks in colour (`terminal.py`); pipes and files get plain text with one record per line.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +46,16 @@ class Table(NamedTuple):
     heads: tuple[str, ...]
     rows: Sequence[Sequence[Text]]
     alike: Sequence[Sequence[Text]] = ()
-    """Rows of other tables with the same columns, which are to stand below each other."""
+    """Rows of other tables whose columns are aligned with these."""
     above: str = ""
-    """What its rows have in common, such as their day: a terminal shows it above them."""
+    """A common property of the rows, for example their day: a terminal shows it above them."""
     label: str = ""
-    """The same for a pipe, where it begins each row."""
+    """The text that begins each row in a pipe, instead of `above`."""
     wraps: bool = False
 
     @property
     def widths(self) -> list[int]:
-        """Of all columns but the last."""
+        """The widths of all columns but the last."""
         rows = [*self.rows, *self.alike, *([self.heads] if self.heads else [])]
         return [max(len(plain_text(row[place])) for row in rows) for place in range(len(rows[0]) - 1)]
 
@@ -69,13 +70,13 @@ class Paragraph(NamedTuple):
 
 
 class Verbatim(NamedTuple):
-    """It does not wrap, since somebody will copy it."""
+    """Text that does not wrap, because it will be copied."""
 
     text: Text
 
 
 class Hint(NamedTuple):
-    """What a person may do next. It is no record, so that a pipe does not get it: it goes to standard error then."""
+    """A suggestion for the next step. It is not a record: if output goes to a pipe, it goes to standard error."""
 
     text: str
 
@@ -91,7 +92,7 @@ class Report(NamedTuple):
 
 
 def plain(text: str | Sequence[Block]) -> str:
-    """Without colour, for whatever is not a terminal."""
+    """The text without colour, for outputs other than terminals."""
     if isinstance(text, str):
         return text
     return "\n".join(_plain_block(block) for block in text if not isinstance(block, Hint))
@@ -156,7 +157,7 @@ def terminal_line(text: str, longest: int) -> str:
 
 
 def legible(text: str) -> str:
-    """The same lines, without characters that a terminal would obey."""
+    """The lines without terminal control characters."""
     lines = text.expandtabs(4).splitlines()
     return "\n".join("".join(c if c.isprintable() else "�" for c in line).rstrip() for line in lines)
 
@@ -196,7 +197,7 @@ def clear_progress() -> None:
 
 
 class _ProgressLine:
-    """What stands on the terminal's last line, if anything. Blanks overwrite it: a dumb terminal has no other way."""
+    """The last line of the terminal. It is overwritten with blanks, which even a dumb terminal supports."""
 
     length = 0
 

@@ -1,7 +1,7 @@
-"""`backstory restore`: put a backup in the place of the store.
+"""`backstory restore`: replace the store by a backup.
 
-The file is copied, opened and checked before anything else happens, and never changed. Servers that run meanwhile go on
-with what was restored; what they had acknowledged is in the copy of the former store.
+The backup is copied, opened and checked first, and never changed. Running servers continue with the restored store;
+everything they had acknowledged is in the copy of the former store.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _copy_checked(file: Path, copy: Path) -> Census:
-    """A whole store of the present version, closed; what it holds."""
+    """Copy a backup, migrate it and check it. Returns its contents."""
     try:
         make_private(copy)
         shutil.copyfile(file, copy)
@@ -105,7 +105,7 @@ def _check_space(settings: Settings, space: str, file: Path) -> None:
 
 
 def _check_ours(file: Path) -> None:
-    """Refuse what `backstory backup` did not write, before SQLite is asked to open it."""
+    """Refuse files that `backstory backup` did not write, before SQLite opens them."""
     log = log_of(file)
     if log.exists() and log.stat().st_size:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""`backstory search`: what an assistant would find, each conversation once, and why it stands where it does."""
+"""`backstory search`: the results an assistant would get, each conversation once, and the reasons for their rank."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Findings(NamedTuple):
-    """The results, with what is shown of each."""
+    """The results with their previews."""
 
     query: str
     ranking: Ranking
@@ -221,7 +221,7 @@ def _block(findings: Findings, place: int, preview: Preview, explain: bool) -> I
 
 
 def _name(findings: Findings, preview: Preview) -> list[str | Span]:
-    """The id to copy, and what it is the id of."""
+    """The id to copy, and the kind of record."""
     entry = preview.entry
     if isinstance(entry, Memory):
         return [

@@ -47,7 +47,7 @@ def _surfaces(settings: Settings) -> Surfaces:
 
 
 def _close(core: Core, is_brief_due: bool) -> None:
-    """The client's next session starts before any server could render what was saved at the end of this one."""
+    """Render the brief before closing: the client's next session may start before any other server could render it."""
     try:
         if is_brief_due:
             Briefs(core.engine).refresh_project(core.caller.project)

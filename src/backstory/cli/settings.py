@@ -21,7 +21,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def describe(setting: Setting, settings: Settings) -> Json:
-    """One row of the table. A secret's value is never shown, only whether there is one."""
+    """One row of the table. The value of a secret is never shown, only whether it is set."""
     return {
         "name": setting.name,
         "flag": flag(setting.name),
@@ -41,7 +41,7 @@ def shown_value(setting: Setting, settings: Settings) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """As JSON and config.toml would say it."""
+    """The value as it is written in JSON and config.toml."""
     if isinstance(value, tuple):
         return list(value)
     return value if isinstance(value, str | int | float) else str(value)

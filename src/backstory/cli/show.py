@@ -32,7 +32,7 @@ LIMIT = 20
 AROUND = 4
 """Messages on either side of the one that is asked for."""
 LINES = 40
-"""Of one message, unless all are asked for."""
+"""The maximum number of lines per message, unless all are requested."""
 MOST_TRACES = 6
 _DID = {"read": "read", "written": "wrote", "command": "ran", "error": "failed:"}
 _LOST_BY_RICH = lazy_pattern(r"<[A-Za-z/!?]|!\[|^ {0,3}\[[^\]\n]+\]:", re.MULTILINE)

@@ -1,4 +1,5 @@
-"""`backstory statements`: what the conversations of a project decided, dropped, left open, checked and changed."""
+"""`backstory statements`: decisions, abandoned attempts, open items, checks and changes in a project's
+conversations."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def _model(settings: Settings) -> str | None:
 
 
 def _changed(settings: Settings) -> Json:
-    """What differs from the defaults in the table; `home` and `project` have none there."""
+    """Settings that differ from their defaults; `home` and `project` have no defaults in the table."""
     return {
         setting.name: shown_value(setting, settings)
         for setting in TABLE

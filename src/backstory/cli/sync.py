@@ -1,4 +1,4 @@
-"""`backstory sync`: read what other assistants left on disk since the last time, here and now."""
+"""`backstory sync`: read new histories of other assistants now."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def read_histories(engine: Engine, readers: Sequence[Reader]) -> dict[str, SyncReport]:
-    """Read what is new, with progress, by reader. Raises Unavailable while another process reads."""
+    """Read new histories with a progress display. Raises Unavailable while another process reads."""
     places = history_places(engine.settings, engine.store)
     outcome = Sync(engine).run(readers, places, call=Call(progress=_show), patience_s=PATIENCE_S)
     if outcome is None:
@@ -86,7 +86,7 @@ def _busy() -> Unavailable:
 
 
 def render_all_briefs(engine: Engine, call: Call) -> int:
-    """Render the briefs that are missing or out of date, so that the next session has one; how many there were."""
+    """Render the briefs that are missing or out of date. Returns their number."""
     return 0 if engine.settings.brief == "off" else Briefs(engine).refresh(call)
 
 

@@ -1,4 +1,4 @@
-"""`backstory team`: what a team shares in this repository, and spaces of its server that this machine has joined."""
+"""`backstory team`: notes shared in this repository, and the spaces of a team server that this machine has joined."""
 
 from __future__ import annotations
 

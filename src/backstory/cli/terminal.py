@@ -57,7 +57,7 @@ def _has_room(table: Table, width: int) -> bool:
 
 
 def _stacked(table: Table) -> RichText:
-    """For a narrow terminal: what a record is about below the rest of it."""
+    """The layout for narrow terminals: the subject of a record below its other columns."""
     lines = []
     for row in table.rows:
         *cells, closing = map(_text, row)
@@ -66,19 +66,21 @@ def _stacked(table: Table) -> RichText:
 
 
 def _table(table: Table, width: int) -> RichTable:
-    made = RichTable(box=None, pad_edge=False, show_header=bool(table.heads), header_style=Style.QUIET.value)
+    output = RichTable(
+        box=None, pad_edge=False, show_header=bool(table.heads), header_style=Style.QUIET.value
+    )
     *heads, last = table.heads or [""] * len(table.rows[0])
     for head, needed in zip(heads, table.widths, strict=True):
-        made.add_column(head, no_wrap=True, min_width=needed)
-    made.add_column(last, no_wrap=not table.wraps)
+        output.add_column(head, no_wrap=True, min_width=needed)
+    output.add_column(last, no_wrap=not table.wraps)
     # cut here: where not all has room, rich would take from every column
     left = width - sum(needed + GAP for needed in table.widths)
     for row in table.rows:
         *cells, closing = map(_text, row)
         if not table.wraps:
             closing.truncate(left, overflow="ellipsis")
-        made.add_row(*cells, closing)
-    return made
+        output.add_row(*cells, closing)
+    return output
 
 
 def _text(text: Text) -> RichText:

@@ -1,4 +1,4 @@
-"""`backstory tools`: what each surface offers, from the registry."""
+"""`backstory tools`: the tools of each surface, from the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory unarchive`: make a memory or a conversation live again that is in the archive, or list what is there."""
+"""`backstory unarchive`: restore an archived memory or conversation, or list the archive."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
 
 
 def _whole_id(core: Core, surfaces: Iterable[str], beginning: str) -> str:
-    """Of the one that begins so and is not called so. Raises NotFound, and InvalidInput when several do."""
+    """The full id for an abbreviated one. Raises NotFound, and InvalidInput if it is ambiguous."""
     ids = [memory.id for memory in _memories(core, surfaces)]
     names = ConversationNames(each.id for each in _conversations(core))
     begun = [id for id in ids if id.startswith(beginning)] + names.find(beginning)

@@ -1,4 +1,4 @@
-"""`backstory uninstall`: take out of the assistants' files what `backstory install` put there, and nothing else."""
+"""`backstory uninstall`: remove the entries of `backstory install` from the assistants' files, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`backstory web`: what the memory holds, in a browser on this machine."""
+"""`backstory web`: browse the memory in a browser on this machine."""
 
 from __future__ import annotations
 

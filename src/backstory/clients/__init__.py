@@ -1,1 +1,1 @@
-"""The assistants' programs: where each is configured, and Backstory put in there and taken out again."""
+"""The assistants' programs: where each is configured, and how Backstory is added and removed."""

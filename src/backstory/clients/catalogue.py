@@ -1,4 +1,4 @@
-"""The clients: where each keeps its servers, in which format, and in which shape an entry is written."""
+"""The clients: the file that each lists its servers in, its format, and the shape of an entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Command = Sequence[str]
 
 
 class Place(NamedTuple):
-    """A file that may hold our entry."""
+    """A file that may contain our entry."""
 
     paths: tuple[str, ...]
     """Templates of `Machine.path`: the first that is there, else the first."""
@@ -40,7 +40,7 @@ class Client(NamedTuple):
     program: str = ""
     """Its command, if it has one that no other program is called by: ZFS has a `zed`, and databases have a `goose`."""
     signs: tuple[str, ...] = ()
-    """Folders of which one is there where the client is."""
+    """Folders of which at least one exists if the client is installed."""
 
 
 def plain(command: Command) -> Any:
@@ -91,7 +91,7 @@ EDITORS = ("Code", "Code - Insiders", "VSCodium")
 def _in_editors(
     file: str, section: tuple[str, ...], shape: Callable[[Command], Any], sign: str = ""
 ) -> tuple[Place, ...]:
-    """The same file in each edition of VS Code."""
+    """One place in each edition of VS Code."""
     folders = [f"{{applications}}/{editor}/User" for editor in EDITORS]
     return tuple(
         Place((f"{folder}/{file}",), "jsonc", section, shape, f"{folder}{sign}") for folder in folders
@@ -237,7 +237,7 @@ CLIENTS: Mapping[str, Client] = {
 
 
 def is_there(client: Client, machine: Machine) -> bool:
-    """Whether the client is on this machine: its command, or a folder that it makes."""
+    """True if the client is installed: its command, or a folder that it creates."""
     signs = [*client.signs, *(place.sign for place in client.user if place.sign)]
     return machine.program(client.program) is not None or any(machine.path(sign).exists() for sign in signs)
 

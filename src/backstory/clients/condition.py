@@ -1,4 +1,4 @@
-"""How each client stands: whether it is here, has our entry, and gets an answer from the server that the entry names."""
+"""The condition of each client: whether it is installed, has our entry, and gets an answer from the server it names."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ class Condition(NamedTuple):
     title: str
     is_here: bool
     version: str = ""
-    """Empty where the client has no command, or it does not tell."""
+    """The version, or "" if the client has no command or does not report it."""
     entries: tuple[str, ...] = ()
     """The files that have our entry, or that a plugin has it."""
     is_answered: bool | None = None
-    """Whether the server of every entry answers; None without an entry."""
+    """True if the server of every entry answers; None without an entry."""
     hooks: Literal["", "none", "in place", "not trusted"] = ""
     """Empty where the client has none that we know."""
     problem: str = ""
 
 
 def conditions(machine: Machine) -> list[Condition]:
-    """Of every client that we know. Programs are asked side by side; each server is started once."""
+    """The conditions of all known clients. Programs run in parallel; each server is started once."""
 
     @cache
     def answers(command: tuple[str, ...]) -> bool:
@@ -71,7 +71,7 @@ def _condition(machine: Machine, name: str, version: str) -> Condition:
 
 
 def _hooks(machine: Machine, name: str) -> Literal["", "none", "in place", "not trusted"]:
-    """Whether ours are where the client reads them; Codex runs only those that its user trusted."""
+    """The state of our hooks in the client; Codex runs only those that its user trusted."""
     target = hook_target(machine, name, "user")
     if target is None:
         return ""
@@ -87,7 +87,7 @@ def _hooks(machine: Machine, name: str) -> Literal["", "none", "in place", "not 
 
 
 def _is_trusted(machine: Machine, hooks: Path) -> bool:
-    """Codex keeps a hash for each hook, under a name that begins with its file."""
+    """True if Codex trusts the hooks: it stores a hash for each, under a name that begins with its file."""
     config = files.read(machine.path("{codex}/config.toml")) or ""
     states = lookup(FORMATS["toml"].parse(config), ("hooks", "state"))
     return isinstance(states, Mapping) and any(
@@ -97,7 +97,7 @@ def _is_trusted(machine: Machine, hooks: Path) -> bool:
 
 
 def _answered(machine: Machine, name: str, answers: Any) -> dict[str, Any]:
-    """The fields of a Condition that its files tell."""
+    """The fields of a Condition that follow from its files."""
     entries, commands = [], []
     used = [*places(CLIENTS[name], machine, "user"), *places(CLIENTS[name], machine, "project")]
     try:
@@ -132,7 +132,7 @@ def _entry(place: Place, path: Path) -> Any:
 
 
 def entry_command(entry: Any) -> tuple[str, ...]:
-    """What an entry starts, in whichever shape it is; empty if it starts nothing."""
+    """The command that an entry starts, in any of its shapes; empty if there is none."""
     if not isinstance(entry, Mapping):
         return ()
     if "transport" in entry:
@@ -147,17 +147,17 @@ def _version(machine: Machine, client: Client) -> str:
     if program is None:
         return ""
     try:
-        done = machine.run([program, "--version"], VERSION_S)
+        process = machine.run([program, "--version"], VERSION_S)
     except (OSError, subprocess.SubprocessError):
         return ""
-    match = _VERSION.search(done.stdout)
+    match = _VERSION.search(process.stdout)
     return match[0] if match else ""
 
 
 def _answers(machine: Machine, command: Sequence[str]) -> bool:
-    """As a client would begin; the end of its input tells the server to stop."""
+    """True if the server answers `initialize`. The end of its input then stops it."""
     try:
-        done = machine.run(command, ANSWER_S, json.dumps(GREETING) + "\n")
-        return "serverInfo" in json.loads(done.stdout.splitlines()[0])["result"]
+        process = machine.run(command, ANSWER_S, json.dumps(GREETING) + "\n")
+        return "serverInfo" in json.loads(process.stdout.splitlines()[0])["result"]
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
         return False

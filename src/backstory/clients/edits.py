@@ -1,4 +1,4 @@
-"""A change of a text as splices, each of which can be undone to the byte."""
+"""Changes of a text as splices, each of which can be undone byte for byte."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..domain.errors import Unreadable
 
 
 class Splice(NamedTuple):
-    """At this offset, counted in characters, one text was put in the place of another."""
+    """A replacement of one text by another at an offset, counted in characters."""
 
     offset: int
     removed: str
@@ -25,12 +25,12 @@ def apply(text: str, splices: Iterable[Splice]) -> str:
 
 
 def undo(text: str, splices: Sequence[Splice]) -> str:
-    """What the text was before `apply`."""
+    """The text before `apply`."""
     return apply(text, [Splice(offset, inserted, removed) for offset, removed, inserted in reversed(splices)])
 
 
 def malformed(text: str, offset: int, problem: str) -> Unreadable:
-    """Says where, as editors count: from 1, a BOM not counted."""
+    """An error with line and column as editors count them: from 1, without a BOM."""
     line = text.count("\n", 0, offset) + 1
     column = offset - (text.rfind("\n", 0, offset) + 1) + 1 - (line == 1 and text.startswith("\ufeff"))
     return Unreadable(f"line {line}, column {column}: {problem}")

@@ -1,4 +1,5 @@
-"""Foreign configuration files, read and written whole: links are followed, modes stay, nobody's change is lost."""
+"""Foreign configuration files, read and written whole: follows links, preserves modes, and never loses concurrent
+changes."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .edits import malformed
 
 
 def read(path: Path) -> str | None:
-    """The text with its line ends and BOM as they are; None where there is no file."""
+    """The text with its original line ends and BOM; None if there is no file."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -30,7 +31,7 @@ def read(path: Path) -> str | None:
 
 
 def write(path: Path, text: str, expected: str | None) -> None:
-    """Put a text in the place of the expected one."""
+    """Replace the expected text of a file by another."""
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""The formats of configuration files: how each is parsed, and how one thing is put in or taken out of its text.
+"""The formats of configuration files: how to parse each, and how to add or remove one value in its text.
 
-Each function gives splices; none changes anything but what it was asked to.
+Each function returns splices and changes nothing else.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Path = Sequence[str]
 class Format(NamedTuple):
     parse: Callable[[str], Any]
     put: Callable[[str, Path, Any], list[Splice]]
-    """Set the member at a path, and make what is missing on the way."""
+    """Set the member at a path, creating missing parents."""
     cut: Callable[[str, Path], list[Splice]]
     prune: Callable[[str, Path], list[Splice]]
-    """Take out what has nothing in it."""
+    """Remove an empty container."""
     append: Callable[[str, Path, Any], list[Splice]] | None = None
     cut_element: Callable[[str, Path, Any], list[Splice]] | None = None
 
@@ -97,7 +97,7 @@ def lookup(document: Any, path: Path) -> Any:
 
 
 def present(format: Format, text: str, change: Change) -> Any:
-    """What is where the change wants its value; an element is there or MISSING."""
+    """The present value at the place of a change; an element is present or MISSING."""
     value = lookup(format.parse(text), change.path)
     if change.is_element:
         return change.value if isinstance(value, list) and change.value in value else MISSING
@@ -105,7 +105,7 @@ def present(format: Format, text: str, change: Change) -> Any:
 
 
 def equal(present_value: Any, value: Any) -> bool:
-    """Whether an entry is ours: some programs add an `env` that is empty."""
+    """True if an entry is ours; an empty `env` that some programs add is ignored."""
     if isinstance(present_value, Mapping) and isinstance(value, Mapping):
         return _filled(present_value) == _filled(value)
     return bool(present_value == value)
@@ -119,15 +119,17 @@ def make(format: Format, text: str, change: Change) -> tuple[str, Entry]:
     replaced = MISSING if change.is_element else present(format, text, change)
     document = format.parse(text)
     containers = len(change.path) if change.is_element else len(change.path) - 1
-    made = sum(lookup(document, change.path[:depth]) is MISSING for depth in range(1, containers + 1))
+    new_containers = sum(
+        lookup(document, change.path[:depth]) is MISSING for depth in range(1, containers + 1)
+    )
     write = format.append if change.is_element else format.put
     assert write is not None
     splices = write(text, change.path, change.value)
-    return apply(text, splices), Entry(change, replaced, made, tuple(splices))
+    return apply(text, splices), Entry(change, replaced, new_containers, tuple(splices))
 
 
 def unmake(format: Format, text: str, entry: Entry) -> str:
-    """Take out our value from a text that others have changed since, or put back the one it replaced."""
+    """Remove our value from a text that was changed since, or restore the one it replaced."""
     change = entry.change
     if entry.replaced is not MISSING:
         return apply(text, format.put(text, change.path, entry.replaced))

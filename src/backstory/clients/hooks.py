@@ -1,7 +1,8 @@
-"""The hooks of clients that have some: which moments each of them tells us, and how it starts `hook.py` then.
+"""The hooks of clients that support them: the events each reports, and how it starts `hook.py`.
 
-All are commands behind a launcher that succeeds whatever is missing: a hook that calls a tool of a server shows an error at
-every turn when that server is gone."""
+All are commands behind a launcher that always succeeds: a hook that calls a tool of a missing server would show an
+error at every turn.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ SCRIPT, MEANS, WINDOWS_LAUNCHER = "hook.py", "hook_means.py", "hook.cmd"
 SOURCE = Path(__file__).with_name(SCRIPT)
 _CMD_SPECIAL = lazy_pattern(r"[\s&|<>^()%!;,=']")
 QUIET = 'exec 2>/dev/null; "$0" "$@" || :'
-"""A program of `sh` that runs the words after it, says nothing about a program that is missing, and succeeds."""
+"""A script for `sh` that runs its arguments, hides errors about a missing program, and succeeds."""
 SESSION_SOURCES = "startup|resume|clear|compact"
 TIMEOUT_S, START_TIMEOUT_S, TIMEOUT_MS = 2, 5, 5_000
 """More than `hook.py` ever takes, also where a session starts and something is read first: clients show a hook that they had to
@@ -37,7 +38,7 @@ _VERSION = lazy_pattern(r"(\d+)\.(\d+)")
 
 
 class Hooks(NamedTuple):
-    """The file that a client reads its hooks from, and what we want in it."""
+    """The file with a client's hooks, and the entries we want in it."""
 
     path: str
     format: str
@@ -73,7 +74,7 @@ def powershell_line(words: Sequence[str]) -> str:
 
 
 def claude_code_hooks(words: Sequence[str], *, with_failures: bool = True) -> dict[str, list[Any]]:
-    """By event. With `args` no shell is asked, so nothing needs quotes."""
+    """The hooks by event. With `args` no shell is involved, so nothing needs quoting."""
     command = {"type": "command", "command": words[0], "args": [*words[1:]], "timeout": TIMEOUT_S}
     matchers = {
         "UserPromptSubmit": "",
@@ -86,7 +87,7 @@ def claude_code_hooks(words: Sequence[str], *, with_failures: bool = True) -> di
 
 
 def codex_hooks(line: str) -> dict[str, list[Any]]:
-    """By event. Patches come as commands too, and a command that failed is told from its output."""
+    """The hooks by event. Patches arrive as commands too, and a failed command is recognised by its output."""
     command = {"type": "command", "command": line, "timeout": TIMEOUT_S}
     matchers = dict.fromkeys(("UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Stop"), "")
     return _start(command) | _groups(matchers, command)
@@ -108,7 +109,7 @@ def gemini_hooks(line: str) -> dict[str, list[Any]]:
 
 
 def qwen_hooks(line: str) -> dict[str, list[Any]]:
-    """Those whose text reaches the model."""
+    """The hooks whose output reaches the model."""
     return _groups(
         {"SessionStart": "", "UserPromptSubmit": "", "PostToolUseFailure": ""}, _timed_command(line)
     )
@@ -147,7 +148,7 @@ def _qwen(machine: Machine) -> tuple[Change, ...]:
 
 
 def _copilot(machine: Machine) -> tuple[Change, ...]:
-    """Its input does not name the event, so the command does."""
+    """The hooks of Copilot, whose input does not name the event, so the command does."""
     shell, join = ("powershell", powershell_line) if machine.platform == "win32" else ("bash", shlex.join)
     words = hook_words(machine, "copilot-cli")
     events = ("sessionStart", "userPromptSubmitted", "preToolUse", "postToolUse", "agentStop")
@@ -184,7 +185,7 @@ def _opencode(machine: Machine) -> tuple[Change, ...]:
 
 
 def _elements(hooks: Mapping[str, Sequence[Any]]) -> tuple[Change, ...]:
-    """Each stands beside those of others."""
+    """Changes that add each hook next to existing ones."""
     return tuple(
         Change(("hooks", event), group, is_element=True)
         for event, groups in hooks.items()
@@ -226,7 +227,7 @@ def script_texts() -> dict[str, str]:
 
 
 def put_script(machine: Machine) -> None:
-    """Write the hook into our own directory, whose path stays when Python or this package moves."""
+    """Write the hook into our own directory, whose path is stable when Python or this package moves."""
     texts = script_texts()
     if machine.platform == "win32":
         run = f'@"{machine.python}" -I -S "%~dp0{SCRIPT}" %* 2>nul'

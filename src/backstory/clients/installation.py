@@ -30,7 +30,7 @@ class Installation:
         self.receipt = load(machine.data, client, scope, project)
 
     def install(self, targets: Sequence[Target], consent: Consent) -> Iterator[StepOutcome]:
-        """What is wanted is put in; what an earlier installation put elsewhere goes."""
+        """Apply the targets, and remove entries that an earlier installation made in other places."""
         paths = {target.path for target in targets if isinstance(target, FileTarget)}
         names = {_receipt_name(target) for target in targets}
         yield from self._remove_programs([p for p in self.receipt.programs if p.name not in names], consent)
@@ -110,7 +110,7 @@ def installation(machine: Machine, client: str, scope: str) -> Installation:
 
 
 def installations(machine: Machine) -> list[Installation]:
-    """All that there is a receipt of."""
+    """All installations that have a receipt."""
     return [
         Installation(machine, receipt.client, receipt.scope, receipt.project)
         for receipt in load_all(machine.data)

@@ -1,4 +1,4 @@
-"""JSON with comments as text: where each value stands, one member put in or cut out, all else left to the byte."""
+"""Edits of JSON with comments as text: add or remove one member and preserve all other bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPACE = " \t\r\n"
 
 
 class Dialect(NamedTuple):
-    """What a client's own parser takes beyond JSON."""
+    """The extensions of JSON that a client's own parser accepts."""
 
     comments: bool = True
     trailing_commas: bool = True
@@ -67,7 +67,7 @@ def append(text: str, path: Sequence[str], value: Any, dialect: Dialect = LENIEN
 
 
 def cut(text: str, path: Sequence[str], dialect: Dialect = LENIENT, *, element: Any = None) -> list[Splice]:
-    """Take out the member at a path of keys, or an element of the array there; nothing where there is none."""
+    """Remove the member at a path of keys, or an element of the array there; no splices if it is missing."""
     node, missing = _walk(text, path if element is not None else path[:-1], dialect)
     if node is None or missing:
         return []
@@ -90,7 +90,7 @@ def cut(text: str, path: Sequence[str], dialect: Dialect = LENIENT, *, element: 
 
 
 def prune(text: str, path: Sequence[str], dialect: Dialect = LENIENT) -> list[Splice]:
-    """Take out the object or array at a path if nothing is in it, not even a comment."""
+    """Remove the object or array at a path if it is empty and contains no comment."""
     node, missing = _walk(text, path, dialect)
     if node is None or missing or text[node.start + 1 : node.end - 1].strip(_SPACE):
         return []
@@ -173,7 +173,7 @@ def _insertion(text: str, node: Node, key: str | None, value: Any) -> list[Splic
 
 
 def _is_on_lines(text: str, node: Node) -> bool:
-    """Whether its items stand on lines of their own; a comment up to the end of a line forces the next one to."""
+    """True if its items are on separate lines; a line comment forces the next item onto its own line."""
     first = node.items[0].start if node.items else node.end - 1
     last = node.items[-1].node.end if node.items else node.start
     return "\n" in text[node.start : first] or "\n" in text[last : node.end]

@@ -14,7 +14,7 @@ class Machine(NamedTuple):
     home: Path
     environment: Mapping[str, str]
     platform: str
-    """As sys.platform says it."""
+    """The platform, as in sys.platform."""
     project: Path
     data: Path
     """Our own directory: receipts, copies, briefs and the hook."""
@@ -30,14 +30,14 @@ class Machine(NamedTuple):
         return shutil.which(name, path=self.environment.get("PATH")) if name else None
 
     def run(
-        self, words: Sequence[str], timeout_s: float, given: str = ""
+        self, words: Sequence[str], timeout_s: float, stdin: str = ""
     ) -> subprocess.CompletedProcess[str]:
-        """What a program printed as this user. Raises OSError where it cannot be started, SubprocessError where it takes longer."""
+        """Run a program as this user. Raises OSError if it cannot be started, and SubprocessError on a timeout."""
         return subprocess.run(
             words,
             env=dict(self.environment),
             cwd=self.home,
-            input=given,
+            input=stdin,
             capture_output=True,
             encoding="utf-8",
             errors="replace",
@@ -75,6 +75,6 @@ def server_command() -> list[str]:
 
 
 def runs_from_uv_cache() -> bool:
-    """`uvx` runs from a cache that may be cleaned, so its path is no good for a configuration."""
+    """True under `uvx`, whose cache may be cleaned, so its path is unsuitable for a configuration."""
     parts = Path(sys.prefix).parts
     return "uv" in parts and any(part.startswith(("archive-v", "environments-v")) for part in parts)

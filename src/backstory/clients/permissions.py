@@ -1,4 +1,4 @@
-"""The tools that only read, allowed in clients that otherwise ask the user at each call."""
+"""Permission for read-only tools in clients that otherwise ask the user at each call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILES = {
 
 
 def permission_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
-    """The file of a client that can be told so, and one element for each tool."""
+    """The permission file of a client that has one, with one element per tool."""
     path = _FILES.get((client, scope))
     if path is None:
         return None
@@ -27,5 +27,5 @@ def permission_target(machine: Machine, client: str, scope: str) -> FileTarget |
 
 
 def has_permissions(receipt: InstallReceipt) -> bool:
-    """Whether an earlier installation allowed the tools."""
+    """True if an earlier installation allowed the tools."""
     return any(entry.change.path == ALLOWED for file in receipt.files for entry in file.entries)

@@ -23,7 +23,7 @@ _ID = f"{NAME}@{NAME}"
 
 
 class PluginCommands(NamedTuple):
-    """What the client's command is told, after its name; the folder comes last in the first of `add`."""
+    """Arguments of the client's command; the folder is appended to the first of `add`."""
 
     add: Sequence[Sequence[str]]
     remove: Sequence[Sequence[str]]
@@ -98,7 +98,7 @@ def install_plugin(
 def uninstall_plugin(
     machine: Machine, target: PluginTarget, known: ProgramReceipt, consent: Consent
 ) -> tuple[StepOutcome, bool]:
-    """Whether the receipt is settled is the second."""
+    """Uninstall a plugin. The second value is True if its receipt can be deleted."""
     try:
         if not consent.is_dry:
             _remove(machine, target)

@@ -1,4 +1,4 @@
-"""Entries that a client's own command makes, for clients that keep their configuration in memory and write it back."""
+"""Entries that a client's own command creates, for clients that rewrite their configuration from memory."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ENTRY = "entry"
 
 
 class Commands(NamedTuple):
-    """What to tell the program, after its name."""
+    """Arguments of the program."""
 
     add: Callable[[Any], Sequence[str]]
     remove: Sequence[str]
     adds_any: bool
-    """Whether every entry can be said with `add`; else one that is there is replaced in the file."""
+    """True if `add` can express every entry; otherwise an existing one is replaced in the file."""
 
 
 COMMANDS: Mapping[str, Commands] = {
@@ -44,7 +44,7 @@ COMMANDS: Mapping[str, Commands] = {
 
 
 class ProgramTarget(NamedTuple):
-    """The same as a FileTarget of one change, by the program that owns the file."""
+    """A target like a FileTarget with one change, applied by the program that owns the file."""
 
     client: str
     program: str
@@ -58,15 +58,15 @@ class ProgramTarget(NamedTuple):
 
 
 def run_program(machine: Machine, words: Sequence[str]) -> str:
-    """What it printed; Unavailable with its own words where it failed."""
+    """Run a program and return its output. Raises Unavailable with its error message if it fails."""
     command = " ".join(words[:3])
     try:
-        done = machine.run(words, LONGEST_S)
+        process = machine.run(words, LONGEST_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"{command} did not run: {error}") from None
-    if done.returncode:
-        raise Unavailable(f"{command} failed: {' '.join((done.stderr or done.stdout).split())[-300:]}")
-    return done.stdout
+    if process.returncode:
+        raise Unavailable(f"{command} failed: {' '.join((process.stderr or process.stdout).split())[-300:]}")
+    return process.stdout
 
 
 def install_entry(

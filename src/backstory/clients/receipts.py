@@ -1,4 +1,4 @@
-"""What was put into which file, so that it can be taken out again. One receipt for each client and scope."""
+"""Receipts of changes to files, for uninstalling. One per client and scope."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def save(data: Path, receipt: InstallReceipt) -> None:
 
 
 def copy(data: Path, client: str, path: Path, text: str) -> Path:
-    """Keep the text that a file had. Here, and not beside it: it may hold keys, and a repository would take it in."""
+    """Save the former text of a file. Here, and not next to it: it may contain keys, and a repository would include
+    it."""
     target = copy_path(data, client, path)
     for folder in (data, data / FOLDER, target.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

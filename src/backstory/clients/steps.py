@@ -1,6 +1,6 @@
-"""One step for each file: what is wanted is put into it, or taken out of it by the receipt.
+"""One step per file: add the wanted entries, or remove those of the receipt.
 
-A step never raises for the state of its file: it says what was wrong, and the next step is done all the same.
+A step never raises for the state of its file: it reports the problem, and the next step runs regardless.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ class FileTarget(NamedTuple):
     format: str
     changes: tuple[Change, ...]
     has_hooks: bool = False
-    """Whether our hook must be there for what is put in."""
+    """True if the entries need our hook script."""
 
 
 class Consent(NamedTuple):
-    """What the user agreed to."""
+    """The changes that the user agreed to."""
 
     is_dry: bool = False
     """Show, and write nothing."""
     is_forced: bool = False
-    """Also what somebody changed by hand."""
+    """True if manual changes may be overwritten as well."""
     replace: Callable[[str], bool] = lambda question: False
-    """Whether an entry of the same name that is not ours may go."""
+    """Returns whether an entry of our name that is not ours may be replaced."""
 
 
 def install_file(
@@ -92,7 +92,7 @@ def install_file(
 
 
 def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path) -> tuple[StepOutcome, bool]:
-    """Take out what the receipt says; whether the receipt is settled."""
+    """Remove the receipt's entries from a file. The second value is True if the receipt can be deleted."""
     path = str(known.path)
     try:
         text = files.read(known.path)
@@ -122,7 +122,8 @@ def _without_ours(text: str, known: FileReceipt | None) -> str:
 
 
 def _restored(text: str, known: FileReceipt, *, is_forced: bool) -> tuple[str, str]:
-    """The text without what the receipt names, and which entry of it was changed by somebody else and stays."""
+    """The text without the receipt's entries, and the name of an entry that stays because another program changed
+    it."""
     if files.fingerprint(text) == known.after:
         return undo(text, [splice for entry in known.entries for splice in entry.splices]), ""
     format, changed = FORMATS[known.format], ""

@@ -1,4 +1,4 @@
-"""TOML as text: one table put in at the end or cut out, all else left to the byte."""
+"""Edits of TOML as text: add one table at the end or remove one, and preserve all other bytes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Splice
 
 
 def cut(text: str, path: Sequence[str]) -> list[Splice]:
-    """Take a table out, with those in it; nothing where there is none."""
+    """Remove a table with its subtables; no splices if it is missing."""
     present = parse(text)
     span = _span(text, path)
     if span is None:
@@ -81,7 +81,7 @@ def _span(text: str, path: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _length(section: str) -> int:
-    """Without the empty lines and comments at its end, which belong to what follows."""
+    """The length of a section without trailing empty lines and comments, which belong to the next one."""
     lines = section.splitlines(keepends=True)
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines.pop()
@@ -89,7 +89,8 @@ def _length(section: str) -> int:
 
 
 def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Where tables begin, and their names. A line in a string or an array is none: what is before it does not parse."""
+    """The offsets and names of tables. Lines inside strings and arrays are skipped: the text before them does not
+    parse."""
     for match in _HEADER.finditer(text):
         try:
             parse(text[: match.start()])

@@ -1,4 +1,4 @@
-"""YAML as text: one member of a block mapping put in or cut out, all else left to the byte."""
+"""Edits of YAML as text: add or remove one member of a block mapping, and preserve all other bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Splice
 
 
 def cut(text: str, path: Sequence[str]) -> list[Splice]:
-    """Take a member out; nothing where there is none."""
+    """Remove a member; no splices if it is missing."""
     section, name = path
     present = parse(text)
     keys = dict(_keys(_member(text, section)))
