@@ -331,7 +331,7 @@ def in_postgres(settings: Settings) -> bool:
 
 
 def store_place(settings: Settings, space: str = "") -> str:
-    """Where the store is, as people may see it."""
+    """The location of the store, without secrets."""
     if in_postgres(settings):
         place = without_password(settings.database_url)
         return f"{place}, tenant {_tenant(space)}" if space else place

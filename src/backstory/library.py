@@ -126,7 +126,7 @@ class PastSession(NamedTuple):
     messages: tuple[PastMessage, ...] = ()
     """The messages of the opened page."""
     next: int | None = None
-    """Where the next page begins."""
+    """The number at which the next page begins."""
     trust: Trust = Trust.OWN
     """The origin of the words."""
 
@@ -208,7 +208,7 @@ class Backstory:
         until: Moment = None,
         limit: int = 10,
     ) -> list[PastSession]:
-        """The newest first; of this project, another by name or path, or all for "*"."""
+        """Conversations, newest first; of this project, another by name or path, or all for "*"."""
         times = parse_bounds(since, until, self._core.engine.now())
         conversations = self._core.browsing.recent(project, assistant, *times, limit)
         return [
@@ -226,12 +226,12 @@ class Backstory:
 
     @_validated
     def save(self, text: str) -> str:
-        """As the tool `save_context`: the text's id."""
+        """Save a text like the tool `save_context`, and return its id."""
         return self._core.through(TEXTS).memories.save(text).id
 
     @_validated
     def retrieve(self, query: str, limit: int = 5) -> list[str]:
-        """As the tool `retrieve_context`: the texts that answer best."""
+        """The best matching texts, like the tool `retrieve_context`."""
         ranking = self._core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=limit))
         return [each.memory.text for each in self._core.ask.memories(ranking, limit)]
 

@@ -93,7 +93,7 @@ class Problems:
                     _file(self._folder, worker).unlink()
 
     def message(self, worker: str) -> str | None:
-        """Why this process cannot do a worker's work at the moment."""
+        """The reason why this process cannot do a worker's work at the moment, or None."""
         known = self._known.get(worker)
         return known.message if known else None
 
@@ -103,7 +103,7 @@ class Problems:
         return (known.sentence,) if known else ()
 
     def reported(self) -> list[Problem]:
-        """Those of all processes of this user, as they were written down."""
+        """The recorded problems of all processes of this user."""
         problems: list[Problem] = []
         if self._folder is None:
             return problems

@@ -64,23 +64,23 @@ class Settings:
     )
     database_url: str = _setting(
         "",
-        "Where the store is: `sqlite:///path/to/file.db` or `postgresql://user:password@host/database`. Default: `store.db` in the data directory.",
+        "Location of the store: `sqlite:///path/to/file.db` or `postgresql://user:password@host/database`. Default: `store.db` in the data directory.",
     )
     surfaces: tuple[str, ...] = _setting(
-        (), "Which tool surfaces to serve, by name, separated by commas. Default: all."
+        (), "Tool surfaces to serve, by name, separated by commas. Default: all."
     )
     prefix: str = _setting(
         "",
-        "What the names of the `backstory` surface's tools begin with, such as `backstory_`, for clients that show the tools of all servers in one list.",
+        "Prefix for the names of the `backstory` surface's tools, for example `backstory_`, for clients that list the tools of all servers together.",
     )
     profile: str = _setting(
         "full",
-        "Which tools the `memory-keeper` surface has: `minimal` (8), `standard` (22), `full` (all), or a profile of `profile_config`; also read from `TOOL_PROFILE`.",
+        "Tools of the `memory-keeper` surface: `minimal` (8), `standard` (22), `full` (all), or a profile of `profile_config`; also read from `TOOL_PROFILE`.",
         also="TOOL_PROFILE",
     )
     profile_config: Path = _setting(
         Path("~/.mcp-memory-keeper/config.json"),
-        'JSON file with profiles of your own: `{"profiles": {"name": ["context_save"]}}`; also read from `TOOL_PROFILE_CONFIG`. It is only read.',
+        'JSON file with your own profiles: `{"profiles": {"name": ["context_save"]}}`; also read from `TOOL_PROFILE_CONFIG`. It is only read.',
         also="TOOL_PROFILE_CONFIG",
     )
     project: Path = _setting(
@@ -89,83 +89,83 @@ class Settings:
     )
     sessions_dir: str = _setting(
         "",
-        "Where `store_session` writes, when a call does not say; also read from `CODEARCHITECT_SESSIONS_DIR`. Default: `.codearchitect/sessions` in the project.",
+        "Folder for `store_session` if a call names none; also read from `CODEARCHITECT_SESSIONS_DIR`. Default: `.codearchitect/sessions` in the project.",
         also="CODEARCHITECT_SESSIONS_DIR",
     )
     embeddings: str = _setting(
         "local",
-        "What turns text into vectors: the model on this machine, an OpenAI-compatible endpoint, or nothing (text search only).",
+        "Source of embeddings: the model on this machine, an OpenAI-compatible endpoint, or none (text search only).",
         choices=("local", "endpoint", "off"),
     )
     embeddings_url: str = _setting(
-        "", "Base URL of the embeddings endpoint, such as `http://localhost:11434/v1`."
+        "", "Base URL of the embeddings endpoint, for example `http://localhost:11434/v1`."
     )
-    embeddings_model: str = _setting("", "Model name to ask the embeddings endpoint for.")
+    embeddings_model: str = _setting("", "Model to request from the embeddings endpoint.")
     embeddings_key: str = _setting("", "API key for the embeddings endpoint.", secret=True)
     embeddings_timeout_s: float = _setting(
         10.0, "Seconds to wait for the embeddings endpoint before search falls back to text."
     )
     summaries: str = _setting(
         "local",
-        "What writes summaries: sentences picked on this machine, or an OpenAI-compatible chat endpoint.",
+        "Source of summaries: sentences selected on this machine, or an OpenAI-compatible chat endpoint.",
         choices=("local", "endpoint"),
     )
-    chat_url: str = _setting("", "Base URL of the chat endpoint, such as `http://localhost:11434/v1`.")
-    chat_model: str = _setting("", "Model name to ask the chat endpoint for.")
+    chat_url: str = _setting("", "Base URL of the chat endpoint, for example `http://localhost:11434/v1`.")
+    chat_model: str = _setting("", "Model to request from the chat endpoint.")
     chat_key: str = _setting("", "API key for the chat endpoint.", secret=True)
     chat_timeout_s: float = _setting(
-        30.0, "Seconds to wait for the chat endpoint before the local summary stays."
+        30.0, "Seconds to wait for the chat endpoint before the local summary is used."
     )
     histories: tuple[str, ...] = _setting(
-        (), "Which assistants' histories to read, by name, separated by commas; `off` for none. Default: all."
+        (), "Assistants whose histories to read, by name, separated by commas; `off` for none. Default: all."
     )
     history_roots: tuple[str, ...] = _setting(
-        (), "Further directories with histories, as `name=path`, separated by commas."
+        (), "Additional directories with histories, as `name=path`, separated by commas."
     )
     client_memories: tuple[str, ...] = _setting(
         (),
-        "Which programs' own memories to read: `claude-code`, `codex`, `gemini-cli`, `qwen-code`, `serena`, `memory-bank`, `kiro`, `beads`, separated by commas; `none` for none. Default: all.",
+        "Programs whose own memories to read: `claude-code`, `codex`, `gemini-cli`, `qwen-code`, `serena`, `memory-bank`, `kiro`, `beads`, separated by commas; `none` for none. Default: all.",
     )
     exclude: tuple[str, ...] = _setting(
         (),
-        "Projects and paths to keep out, as paths or globs such as `~/work/secret` or `*/clients/acme`, separated by commas: nothing of them is read or saved.",
+        "Projects and paths to exclude, as paths or globs such as `~/work/secret` or `*/clients/acme`, separated by commas: nothing in them is read or saved.",
     )
     redaction: str = _setting(
         "standard",
-        "Which secrets are redacted in histories: keys, tokens and passwords; also e-mail addresses and whatever looks random; or none.",
+        "Secrets to redact in histories: keys, tokens and passwords; also e-mail addresses and random-looking strings; or none.",
         choices=("standard", "wide", "off"),
     )
     sync_interval_s: float = _setting(
-        30.0, "Seconds after which a running server looks for news in the histories, if no call made it look."
+        30.0, "Seconds between checks for new histories in a running server without calls."
     )
     max_request_mb: float = _setting(
-        16.0, "Largest request the server reads; a larger one is refused with an error."
+        16.0, "Maximum size of a request; a larger one is refused with an error."
     )
     max_store_mb: float | None = _setting(
-        None, "Size from which the store takes no more memories. Default: no limit, which 0 means too."
+        None, "Maximum size of the store; beyond it no more memories are saved. Default, and 0: no limit."
     )
     retention_days: float | None = _setting(
         None,
-        "Age in days from which conversations and reflections go to the archive, which `backstory unarchive` reads. Default: they stay, which 0 means too.",
+        "Age in days after which conversations and reflections are archived; `backstory unarchive` restores them. Default, and 0: never.",
     )
     backups: str = _setting(
         "on",
-        "Whether a store that is a file is copied to `backups` in the data directory: each day, and before old things go to the archive.",
+        "Whether to back up a store that is a file to `backups` in the data directory: each day, and before old records are archived.",
         choices=("on", "off"),
     )
-    backups_kept: int = _setting(7, "How many daily backups are kept.")
+    backups_kept: int = _setting(7, "Number of daily backups to retain.")
     backups_max_mb: float | None = _setting(
         2000.0,
-        "Size that automatic backups may have together: the oldest go first, and a store that is larger has none. 0 means no limit.",
+        "Maximum total size of automatic backups: the oldest are deleted first, and a larger store has none. 0 means no limit.",
     )
     git_checkpoints: str = _setting(
         "off",
-        "Whether `checkpoint` also keeps the tracked changes as a commit under `refs/backstory/checkpoints`.",
+        "Whether `checkpoint` also saves tracked changes as a commit under `refs/backstory/checkpoints`.",
         choices=("off", "on"),
     )
     git_commit: str = _setting(
         "off",
-        "Whether `context_git_commit` may commit what is staged in the project. Untracked files are never committed.",
+        "Whether `context_git_commit` may commit staged changes in the project. Untracked files are never committed.",
         choices=("off", "on"),
     )
     related_projects: tuple[str, ...] = _setting(
@@ -177,40 +177,40 @@ class Settings:
     )
     conversation_exports: Path = _setting(
         Path("~/.gandalf/exports"),
-        "Where `export_individual_conversations` writes when it is not told where; made when something is written.",
+        "Default folder of `export_individual_conversations`; created when something is written.",
     )
     brief: str = _setting(
         "auto",
-        "Whether hooks say anything to a session: `auto` leaves out runs that nobody attends, `on` includes them, `off` silences every hook.",
+        "Whether hooks add text to sessions: `auto` skips unattended runs, `on` includes them, `off` disables every hook.",
         choices=("auto", "on", "off"),
     )
     brief_off: tuple[str, ...] = _setting(
-        (), "Directories of projects whose sessions are told nothing by hooks, separated by commas."
+        (), "Directories of projects in which hooks add nothing to sessions, separated by commas."
     )
     prompt_recall: str = _setting(
         "auto",
-        "Whether a prompt is answered with what was said before: `auto` only where it is nearly certain to help, `on` also where it is more likely than not, `off` never.",
+        "Whether hooks add earlier statements to a prompt: `auto` only if they are nearly certain to help, `on` also if they are more likely than not to help, `off` never.",
         choices=("auto", "on", "off"),
     )
     brief_timeout_s: float = _setting(
         0.9,
-        "Seconds after which a hook gives up, so that no session waits for it; only as a variable.",
+        "Seconds after which a hook gives up, so that no session waits for it; can only be set as a variable.",
     )
     workers: int = _setting(
-        8, "How many requests run at once in one server; on SQLite, more than two only where some are slow."
+        8, "Number of concurrent requests in one server; on SQLite, more than two run only if some are slow."
     )
-    busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers that use the same store.")
+    busy_timeout_s: float = _setting(60.0, "Seconds a write waits for other servers on the same store.")
     http: str = _setting(
         "", "Address to serve MCP on over HTTP, such as `127.0.0.1:8765`. Default: standard input and output."
     )
     http_auth: str = _setting(
         "none",
-        "Who may connect over HTTP: anybody on this machine, holders of a token, or also users of an identity provider.",
+        "Who may connect over HTTP: any program on this machine, holders of a token, or also users of an identity provider.",
         choices=("none", "token", "oauth"),
     )
     http_sessions: str = _setting(
         "kept",
-        "Whether an MCP session over HTTP is remembered between requests, or each request stands alone.",
+        "Whether MCP sessions over HTTP are remembered between requests, or each request is independent.",
         choices=("kept", "none"),
     )
     http_log: str = _setting(
@@ -219,59 +219,58 @@ class Settings:
         choices=("files", "stdout"),
     )
     http_hosts: tuple[str, ...] = _setting(
-        (), "Names that clients reach the HTTP server by, such as `memory.example.com`, separated by commas."
+        (),
+        "Host names of the HTTP server for clients, for example `memory.example.com`, separated by commas.",
     )
     http_proxies: tuple[str, ...] = _setting(
         (),
         "Addresses or networks of reverse proxies whose `X-Forwarded-For` is trusted, such as `10.0.0.0/24`, separated by commas.",
     )
     requests_per_minute: float | None = _setting(
-        6000.0, "HTTP requests that one token may make in a minute, in each server; 0 means no limit."
+        6000.0, "Maximum HTTP requests per minute for one token, in each server; 0 means no limit."
     )
     http_arrival_s: float = _setting(
         15.0,
-        "Seconds that the headers of an HTTP request, and each further 16 KiB of it, may take to arrive; then the"
+        "Seconds for the headers of an HTTP request, and for each further 16 KiB of it, to arrive before the"
         " connection is dropped.",
     )
-    grace_s: float = _setting(
-        30.0, "Seconds that requests over HTTP get to finish when the server is asked to stop."
-    )
+    grace_s: float = _setting(30.0, "Seconds that HTTP requests get to finish when the server is stopped.")
     oauth_issuer: str = _setting("", "The identity provider whose tokens are accepted, as in their `iss`.")
     oauth_audience: tuple[str, ...] = _setting(
         (),
-        "What accepted tokens name in `aud`, such as the URL of `/mcp`, a client id or `api://backstory`, separated by commas; one of them is enough.",
+        "Accepted values of `aud` in tokens, for example the URL of `/mcp`, a client id or `api://backstory`, separated by commas; a token needs one of them.",
     )
     oauth_resource: str = _setting(
         "",
-        "The URL that clients reach this server's `/mcp` by. Default: the first URL in `oauth_audience`.",
+        "URL of this server's `/mcp` for clients. Default: the first URL in `oauth_audience`.",
     )
     oauth_leeway_s: float = _setting(
-        30.0, "Seconds by which the identity provider's clock may differ from this machine's."
+        30.0, "Allowed difference in seconds between the clocks of the identity provider and this machine."
     )
     oauth_groups_claim: str = _setting(
         "groups", "The claim of a token that lists the user's groups; `realm_access.roles` is one in another."
     )
     oauth_groups: tuple[str, ...] = _setting(
         (),
-        "What members of a group may do, as `group=read`, `group=write`, `group=admin`, `group=space:NAME` or `group=space:NAME:ROLE`, separated by commas.",
+        "Permissions of groups, as `group=read`, `group=write`, `group=admin`, `group=space:NAME` or `group=space:NAME:ROLE`, separated by commas.",
     )
-    oauth_jwks_url: str = _setting("", "Where the identity provider publishes its keys.")
+    oauth_jwks_url: str = _setting("", "URL of the identity provider's public keys.")
     prices_file: str = _setting(
         "",
-        "JSON file with prices of models, in the place of those that are part of this program; `docs/usage.md` describes it.",
+        "JSON file with model prices that replace the built-in ones; `docs/usage.md` describes it.",
     )
     log_level: str = _setting(
         "info",
-        "Least severe level that is written to the session log.",
+        "Minimum level of events in the session log.",
         choices=("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"),
     )
 
     logs_max_mb: float | None = _setting(
         100.0,
-        "Size that the session logs may have together: a file has a tenth of it, then the next begins and the oldest go. 0 means no limit.",
+        "Maximum total size of the session logs: a file has a tenth of it, and the oldest are deleted. 0 means no limit.",
     )
     audit_days: float | None = _setting(
-        None, "Days that a team server keeps its audit log; without it, records are never deleted."
+        None, "Days after which a team server deletes audit records. Default: never."
     )
 
     def __init__(self, **values: Any) -> None:

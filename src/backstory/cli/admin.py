@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--role",
         choices=list(SpaceRole),
         default=SpaceRole.WRITER,
-        help="members add: what the member may do (writer)",
+        help="members add: role of the member (default: writer)",
     )
     parser.add_argument("--yes", action="store_true", help="tenants delete: do not ask")
 

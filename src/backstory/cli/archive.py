@@ -20,9 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--older-than",
         type=days,
         metavar="DAYS",
-        help="since the last message or change (default: the setting retention_days)",
+        help="minimum age in days, by last message or change (default: the setting retention_days)",
     )
-    parser.add_argument("--yes", action="store_true", help="do it, instead of telling what would go")
+    parser.add_argument(
+        "--yes", action="store_true", help="archive the records, instead of only listing them"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

@@ -21,10 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         type=Path,
-        help="where to; one store (default: backups/ in the data directory, with every store of a team server)",
+        help="output file for a single store (default: backups/ in the data directory, for every store of a team server)",
     )
     parser.add_argument(
-        "--space", metavar="NAME", help="of a team server: only this store, such as user-alice or team"
+        "--space", metavar="NAME", help="team server: only this store, for example user-alice or team"
     )
 
 

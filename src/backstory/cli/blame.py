@@ -26,7 +26,7 @@ _LINES = lazy_pattern(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE[:LINE[-LINE]]", help="a file, and the line or lines in question"
+        "file", metavar="FILE[:LINE[-LINE]]", help="a file, optionally with a line or a range of lines"
     )
 
 

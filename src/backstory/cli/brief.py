@@ -16,7 +16,10 @@ from .report import Report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "name", nargs="?", metavar="PROJECT", help="its name or directory (default: where you are)"
+        "name",
+        nargs="?",
+        metavar="PROJECT",
+        help="name or directory of the project (default: the current one)",
     )
     parser.add_argument(
         "--max-tokens",

@@ -1,4 +1,4 @@
-"""Which commands there are, and how one is read, run and printed."""
+"""The commands, and how each is parsed, run and printed."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ BEGINNING = (
     "tools",
     "completion",
 )
-"""Commands that may be the first in a new home, or need none. In others a missing one is a mistake, not to be made true."""
+"""Commands that may create a new home, or need none. For all others a missing home is an error, and none is created."""
 
 SERVING = ("surfaces", "profile", "http", "http_auth", "http_hosts", "project", "home")
 MEANINGS = {setting.name: setting.meaning.replace("%", "%%") for setting in TABLE}

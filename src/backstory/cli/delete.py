@@ -11,7 +11,7 @@ from .report import Report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "ids", nargs="+", metavar="ID", help="of memories and conversations; a beginning is enough"
+        "ids", nargs="+", metavar="ID", help="ids of memories and conversations, or their beginnings"
     )
     forget.add_reach(parser)
     parser.set_defaults(project=None, assistant=None, before=None)

@@ -30,33 +30,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", nargs="?", metavar="FOLDER|NAME|HOST", help="for init, join, remove and pull"
     )
-    parser.add_argument("--name", metavar="NAME", help="what to call this machine (default: its host name)")
+    parser.add_argument("--name", metavar="NAME", help="name of this machine (default: its host name)")
     parser.add_argument(
         "--carry",
         choices=Carry.CHOICES,
-        help="what this machine writes into the folder (default: conversations too)",
+        help="what this machine writes to the folder (default: conversations too)",
     )
     parser.add_argument(
-        "--code-file", metavar="FILE", help="a file with the recovery code; - is standard input"
+        "--code-file", metavar="FILE", help="file with the recovery code; - reads standard input"
     )
     parser.add_argument(
-        "--passphrase-file", metavar="FILE", help="a file with a passphrase; - is standard input"
+        "--passphrase-file", metavar="FILE", help="file with a passphrase; - reads standard input"
     )
     parser.add_argument(
         "--git",
         action="store_true",
-        help="init, join: the folder is in a git repository; each sync pulls before, and commits and pushes after",
+        help="init, join: the folder is in a git repository; each sync pulls first, then commits and pushes",
     )
-    parser.add_argument("--rekey", action="store_true", help="remove: seal everything with a new key")
-    parser.add_argument("--via", metavar="COMMAND", help='pull: instead of ssh, such as "docker exec -i web"')
+    parser.add_argument("--rekey", action="store_true", help="remove: encrypt everything with a new key")
+    parser.add_argument(
+        "--via",
+        metavar="COMMAND",
+        help='pull: command to use instead of ssh, for example "docker exec -i web"',
+    )
     parser.add_argument(
         "--trust",
         choices=(Trust.OWN.value, Trust.IMPORTED.value),
         default=Trust.OWN.value,
-        help="pull: imported for a machine that is not yours alone (default: own)",
+        help="pull: use imported for a machine that other people use too (default: own)",
     )
     parser.add_argument("--after", type=int, default=0, metavar="MS", help=argparse.SUPPRESS)
-    parser.add_argument("--dry-run", action="store_true", help="sync, pull: say what would be read and sent")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="sync, pull: show what would be read and sent, without changes"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -294,7 +300,7 @@ def _call() -> Call:
 
 
 def _secret(path: str, what: str) -> str:
-    """From a file or standard input, never an argument: other users see those."""
+    """Read a secret from a file or standard input. Never from an argument, which other users can see."""
     try:
         text = (
             sys.stdin.read(MAX_SECRET_BYTES)

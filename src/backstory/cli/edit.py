@@ -19,10 +19,8 @@ from .report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="of a memory; its beginning is enough")
-    parser.add_argument(
-        "--text", metavar="TEXT", help="what it says from now on; `-` reads it from standard input"
-    )
+    parser.add_argument("id", metavar="ID", help="id of a memory, or the beginning of one")
+    parser.add_argument("--text", metavar="TEXT", help="new text; `-` reads it from standard input")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "paths", metavar="PATH", nargs="*", help="a directory, or a glob in quotes such as '*/clients/acme'"
     )
     parser.add_argument(
-        "--remove", action="store_true", help="read these again from now on; what was forgotten stays away"
+        "--remove", action="store_true", help="stop excluding these paths; forgotten records stay forgotten"
     )
     add_reach(parser)
 
@@ -131,7 +131,7 @@ def _configure(config: Path, rules: Sequence[str]) -> None:
 
 
 def _value_end(text: str, key: re.Match[str]) -> int:
-    """Where the value of a key ends: the first bracket or line end behind which the assignment is whole."""
+    """The end of a key's value: the first bracket or quote after which the assignment is complete."""
     for end in (match.end() for match in re.finditer(r"\]|\"|'", text[key.end() :])):
         try:
             tomllib.loads(text[key.start() : key.end() + end])

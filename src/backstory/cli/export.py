@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "id",
         nargs="?",
         metavar="ID",
-        help="of a conversation; without it, the latest of the project you are in",
+        help="id of a conversation (default: the latest one of the current project)",
     )
     parser.add_argument(
         "--as",

@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "text", nargs="+", metavar="TEXT", help="the output of what failed; `-` reads standard input"
+        "text", nargs="+", metavar="TEXT", help="output of the failed command; `-` reads standard input"
     )
     parser.add_argument(
         "--project",

@@ -58,22 +58,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ids",
         nargs="*",
         metavar="ID",
-        help="memories and conversations, as lists name them; a message stands for its conversation",
+        help="ids of memories and conversations; the id of a message selects its conversation",
     )
     parser.add_argument("--project", metavar="NAME|DIR", help="all conversations of this project")
     parser.add_argument(
-        "--assistant", metavar="NAME", help="all conversations with this assistant, such as claude-code"
+        "--assistant", metavar="NAME", help="all conversations with this assistant, for example claude-code"
     )
     parser.add_argument(
-        "--before", metavar="DATE", help="all conversations that ended before; a date, or `3 months ago`"
+        "--before",
+        metavar="DATE",
+        help="all conversations that ended before this time; a date, or `3 months ago`",
     )
     add_reach(parser)
 
 
 def add_reach(parser: argparse.ArgumentParser) -> None:
-    """How far it goes, and whether it asks."""
-    parser.add_argument("--checkpoints", action="store_true", help="take memories out of checkpoints too")
-    parser.add_argument("--backups", action="store_true", help="take them out of backups of the store too")
+    """Add flags for the extent of forgetting, and for confirmation."""
+    parser.add_argument("--checkpoints", action="store_true", help="remove memories from checkpoints too")
+    parser.add_argument("--backups", action="store_true", help="remove records from backups of the store too")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 

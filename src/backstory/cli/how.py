@@ -18,7 +18,7 @@ COMMAND_CHARS = 300
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="+", metavar="WORDS", help="what the command does or is called")
+    parser.add_argument("words", nargs="+", metavar="WORDS", help="words that describe the command")
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",

@@ -28,18 +28,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "program",
         nargs="?",
         metavar="PROGRAM",
-        help=f"{', '.join(load_importers())}; without it, what is on this machine is listed and nothing is imported",
+        help=f"{', '.join(load_importers())}; without it, list the sources on this machine and import nothing",
     )
     parser.add_argument(
         "path",
         nargs="?",
         metavar="PATH",
         type=Path,
-        help="its store, the folder of it, or the archive as it was downloaded; by default where the program keeps it",
+        help="its store, its folder, or a downloaded archive (default: the program's usual location)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="count what would come, and change nothing")
+    parser.add_argument("--dry-run", action="store_true", help="count the records without importing them")
     parser.add_argument(
-        "--with-deleted", action="store_true", help="also what was deleted there, as archived memories"
+        "--with-deleted",
+        action="store_true",
+        help="include records deleted in the other program, as archived memories",
     )
 
 

@@ -23,13 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action", nargs="?", choices=ACTIONS, default="list", metavar="ACTION", help=f"{', '.join(ACTIONS)}"
     )
-    parser.add_argument("id", nargs="?", metavar="ID", help="of a proposal; its beginning is enough")
-    parser.add_argument("--project", metavar="NAME|DIR", help="another project than the one you are in")
-    parser.add_argument("--text", metavar="TEXT", help="with edit: accept it in these words")
+    parser.add_argument("id", nargs="?", metavar="ID", help="id of a proposal, or the beginning of one")
+    parser.add_argument("--project", metavar="NAME|DIR", help="project (default: the current one)")
+    parser.add_argument("--text", metavar="TEXT", help="edit: accept the proposal with this text")
     parser.add_argument(
         "--file",
         choices=RULE_FILES,
-        help="with accept and edit: append it to this file of the project instead of saving a memory",
+        help="accept, edit: append the rule to this file of the project instead of saving a memory",
     )
 
 

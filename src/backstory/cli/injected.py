@@ -20,7 +20,7 @@ _USED = {True: "used", False: "not used", None: "-"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--session", metavar="ID", help="only of one session, by the assistant's own id")
+    parser.add_argument("--session", metavar="ID", help="only this session, by the assistant's own id")
     add_limit(parser, LIMIT)
 
 

@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="families of tools to install, comma-separated (default: backstory); `backstory tools` lists them",
     )
+    parser.add_argument("--surfaces", metavar="NAMES", help="tools to enable; `backstory tools` lists them")
     parser.add_argument(
         "--no-hooks",
         action="store_true",
@@ -127,7 +128,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _are_allowed(machine: Machine, name: str, scope: str, agrees: Callable[[str], bool]) -> bool:
-    """Whether read-only tools may run without a question, from an earlier answer or by asking now."""
+    """Return whether read-only tools may run without a question, from an earlier answer or by asking now."""
     if permission_target(machine, name, scope) is None:
         return False
     if has_permissions(installation(machine, name, scope).receipt):

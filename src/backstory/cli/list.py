@@ -25,7 +25,7 @@ NONE = "No memories. Assistants save them; `backstory sessions` lists conversati
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
-    parser.add_argument("--kind", metavar="KIND", help="only of this kind, such as decision or task")
+    parser.add_argument("--kind", metavar="KIND", help="only this kind, for example decision or task")
     add_paging(parser, LIMIT)
 
 

@@ -16,12 +16,12 @@ from .report import FAILED, Json, Report, show_progress, table
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     url = "sqlite:///path/to/file.db or postgresql://user:password@host/database"
     parser.add_argument("--from", dest="source", required=True, metavar="URL", help=url)
-    parser.add_argument("--to", dest="target", required=True, metavar="URL", help="an empty store, likewise")
+    parser.add_argument("--to", dest="target", required=True, metavar="URL", help="URL of an empty store")
     parser.add_argument(
         "--space",
         action="append",
         metavar="NAME",
-        help="of a team server: only this, such as user-alice; may be repeated (default: all there are)",
+        help="team server: copy only this store, for example user-alice; can be repeated (default: all)",
     )
 
 

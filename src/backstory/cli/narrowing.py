@@ -18,15 +18,17 @@ KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="NAME|DIR", help="only this project; `.` is the current one")
+    parser.add_argument("--assistant", metavar="NAME", help="only this assistant, for example codex")
     parser.add_argument(
         "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in, `*` all"
     )
-    parser.add_argument("--assistant", metavar="NAME", help="only of this assistant, such as codex")
+    parser.add_argument("--assistant", metavar="NAME", help="only this assistant, for example codex")
     parser.add_argument(
-        "--since", metavar="TIME", help='only from this time on, such as 2026-03-01, 7d, "last friday"'
+        "--since", metavar="TIME", help='only since this time, for example 2026-03-01, 7d, "last friday"'
     )
     parser.add_argument(
-        "--until", metavar="TIME", help="only up to this time; a day, a week or a month is included"
+        "--until", metavar="TIME", help="only until this time; a day, week or month is included as a whole"
     )
 
 
@@ -37,7 +39,7 @@ def add_paging(parser: argparse.ArgumentParser, limit: int) -> None:
         type=whole_number(0),
         default=0,
         metavar="N",
-        help="leave out the first so many (default: 0)",
+        help="number of results to skip (default: 0)",
     )
 
 
@@ -47,7 +49,7 @@ def add_limit(parser: argparse.ArgumentParser, default: int) -> None:
         type=whole_number(1),
         default=default,
         metavar="N",
-        help=f"at most so many (default: {default})",
+        help=f"maximum number of results (default: {default})",
     )
 
 
@@ -64,7 +66,7 @@ def nothing(options: argparse.Namespace, what: str, otherwise: str) -> str:
 
 
 def categories(kind: str | None) -> tuple[str, ...]:
-    """Those that memories of a kind have, by the kind's name or as the tools that saved them call it."""
+    """The categories of a kind, by its name or by the name that tools use."""
     if kind is None:
         return ()
     if kind == MemoryKind.FACT:

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         default="",
         metavar="RANGE",
-        help="commits as git takes them: main..HEAD, one commit (default: what this branch adds to the shared one)",
+        help="commits in git syntax, for example main..HEAD (default: the commits of this branch)",
     )
 
 

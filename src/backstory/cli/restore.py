@@ -34,10 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         metavar="FILE",
-        help="a backup; `backstory status` names the last, and all with --json",
+        help="a backup; `backstory status` lists the latest, and all with --json",
     )
     parser.add_argument(
-        "--space", metavar="NAME", help="of a team server: restore this store, such as user-alice or team"
+        "--space", metavar="NAME", help="team server: restore this store, for example user-alice or team"
     )
 
 

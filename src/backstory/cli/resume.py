@@ -32,24 +32,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "id",
         nargs="?",
         metavar="ID",
-        help="of a conversation; without it, the latest of the project you are in",
+        help="id of a conversation (default: the latest one of the current project)",
     )
     parser.add_argument(
         "--in",
         dest="assistant",
         metavar="ASSISTANT",
-        help="go on in this assistant: claude-code, codex, gemini-cli, qwen-code, opencode, copilot or another",
+        help="continue in this assistant: claude-code, codex, gemini-cli, qwen-code, opencode, copilot or another",
     )
     add_tokens(parser)
-    parser.add_argument("--directory", metavar="DIR", help="where to go on (default: where it was held)")
+    parser.add_argument(
+        "--directory", metavar="DIR", help="working directory (default: that of the conversation)"
+    )
     parser.add_argument(
         "--as",
         dest="form",
         choices=("native", "prompt"),
         default="native",
-        help="prompt: a file to read first instead of a session of the assistant",
+        help="prompt: start the assistant with a file to read, instead of a native session",
     )
-    parser.add_argument("--dry-run", action="store_true", help="write and start nothing; say what would be")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="show what would happen, without writing or starting anything"
+    )
     parser.add_argument(
         "--print",
         action="store_true",
@@ -64,7 +68,7 @@ def add_tokens(parser: argparse.ArgumentParser) -> None:
         type=whole_number(MIN_HANDOFF_TOKENS),
         default=DEFAULT_HANDOFF_TOKENS,
         metavar="N",
-        help=f"how much is taken over at most (default: {DEFAULT_HANDOFF_TOKENS})",
+        help=f"maximum length of the handoff in tokens (default: {DEFAULT_HANDOFF_TOKENS})",
     )
 
 

@@ -37,20 +37,26 @@ _WORD = lazy_pattern(r"[^\W_]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", metavar="WORDS", help="what to look for, in any words")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORDS", help="search terms, or a question in plain words"
+    )
     add_narrowing(parser)
     parser.add_argument(
-        "--kind", metavar="KIND", help="only conversation, memory, or one kind of memory, such as decision"
+        "--kind",
+        metavar="KIND",
+        help="only this kind: conversation, memory, or a kind of memory such as decision",
     )
     parser.add_argument(
-        "--file", metavar="PATH", help="only what touched or names this file; may stand without words"
+        "--file",
+        metavar="PATH",
+        help="only results that touched or mention this file; search terms are then optional",
     )
     add_limit(parser, LIMIT)
     parser.add_argument(
         "--order",
         choices=[*ResultOrder],
         default=ResultOrder.RELEVANCE,
-        help="the most relevant (default), newest or oldest first",
+        help="order of results: most relevant (default), newest or oldest first",
     )
     parser.add_argument("--explain", action="store_true", help="show the parts of each score")
     parser.add_argument(
@@ -59,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=1,
         metavar="N",
-        help="show result N (default: 1) with what stands around it",
+        help="show result N (default: 1) with its context",
     )
 
 

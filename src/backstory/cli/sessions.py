@@ -20,10 +20,8 @@ NONE = "No conversations. `backstory sync` reads those of your assistants."
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
-    parser.add_argument("--file", metavar="PATH", help="only those that read or wrote this file")
-    parser.add_argument(
-        "--subagents", action="store_true", help="list what assistants started themselves too"
-    )
+    parser.add_argument("--file", metavar="PATH", help="only conversations that read or wrote this file")
+    parser.add_argument("--subagents", action="store_true", help="include subagents")
     add_paging(parser, LIMIT)
 
 

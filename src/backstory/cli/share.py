@@ -13,7 +13,7 @@ from .report import Hint, Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help="of a memory; its beginning is enough")
+    parser.add_argument("ids", nargs="+", metavar="ID", help="id of a memory, or the beginning of one")
     add_proposing(parser)
 
 
@@ -21,9 +21,11 @@ def add_proposing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--propose",
         action="store_true",
-        help="commit on a branch of its own; your work tree and its index stay as they are",
+        help="commit to a separate branch; your work tree and index do not change",
     )
-    parser.add_argument("--branch", metavar="NAME", type=check_branch_name, help="the branch for --propose")
+    parser.add_argument(
+        "--branch", metavar="NAME", type=check_branch_name, help="name of the branch for --propose"
+    )
 
 
 def branch_of(options: argparse.Namespace, path: str) -> str | None:

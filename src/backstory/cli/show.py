@@ -43,18 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "id",
         metavar="ID",
-        help="of a memory, a conversation or a message; its beginning is enough. ID#N is message N",
+        help="id of a memory, a conversation or a message, or the beginning of one. ID#N is message N",
     )
-    parser.add_argument("--around", type=whole_number(1), metavar="N", help="the messages around number N")
+    parser.add_argument(
+        "--around", type=whole_number(1), metavar="N", help="show the messages around message N"
+    )
     parser.add_argument(
         "--from",
         type=whole_number(),
         dest="first",
         metavar="N",
-        help="begin with number N (default: 1); -20: the last 20",
+        help="start at message N (default: 1); -20 shows the last 20",
     )
     add_limit(parser, LIMIT)
-    parser.add_argument("--full", action="store_true", help="whole messages, with what was thought")
+    parser.add_argument("--full", action="store_true", help="show whole messages, including thinking")
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -64,7 +66,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 class _Window(NamedTuple):
-    """Which messages of a conversation, and how much of each."""
+    """The range of messages to show, and how much of each."""
 
     first: int | None = None
     limit: int = LIMIT

@@ -26,13 +26,16 @@ MAX_LISTED_PROJECTS = 10
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "name", nargs="?", metavar="PROJECT", help="its name or directory (default: where you are)"
+        "name",
+        nargs="?",
+        metavar="PROJECT",
+        help="name or directory of the project (default: the current one)",
     )
     parser.add_argument("--kind", metavar="KIND", help=f"only one of {', '.join(StatementKind)}")
-    parser.add_argument("--all", action="store_true", help="also what no longer holds")
-    parser.add_argument("--as-of", metavar="DATE", help="what held at that time")
+    parser.add_argument("--all", action="store_true", help="include statements that are no longer in force")
+    parser.add_argument("--as-of", metavar="DATE", help="show the statements in force at that time")
     parser.add_argument(
-        "--format", choices=("text", MARKDOWN), default="text", help="md prints a decision log as Markdown"
+        "--format", choices=("text", MARKDOWN), default="text", help="md prints a decision log in Markdown"
     )
 
 

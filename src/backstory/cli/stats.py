@@ -20,7 +20,7 @@ _HEADS = ("", "input", "output", "cache read", "cache write", "cost")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
     parser.add_argument(
-        "--by", choices=GROUPS, help="one table alone; without it, by assistant and by model (JSON has all)"
+        "--by", choices=GROUPS, help="show one table (default: by assistant and by model; JSON has all)"
     )
 
 

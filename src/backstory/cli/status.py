@@ -55,7 +55,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _backups(engine: Engine) -> Json | None:
-    """None where a database has its own tools for them."""
+    """The backups of the store; None if the database has its own tools for them."""
     if engine.store.backups is None:
         return None
     backup_files = engine.store.backups.find()

@@ -26,12 +26,16 @@ FILE_PATIENCE_S = 5.0  # a hook is stopped by its client soon after
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--reader", action="append", default=[], metavar="NAME", help="only this assistant's; may be repeated"
+        "--reader",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="read only this assistant; can be repeated",
     )
     parser.add_argument(
         "--file",
         metavar="PATH",
-        help="only this log, where its assistant keeps it; hooks use it after a turn",
+        help="read only this log, in its assistant's own folder; used by hooks after a turn",
     )
 
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         choices=ACTIONS,
         default="list",
-        help="list what is shared in the repository (default); trust or distrust its shared branch; check files before a commit;"
+        help="list shared notes (default); trust or distrust the shared branch; check files before a commit;"
         " join or leave a space of the team's server; status and sync of joined spaces",
     )
     parser.add_argument(

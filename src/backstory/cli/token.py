@@ -24,14 +24,22 @@ NONE = "There are no tokens."
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "action", nargs="?", choices=list(_ACTIONS), default="list", help="what to do (default: list)"
+        "action", nargs="?", choices=list(_ACTIONS), default="list", help="action (default: list)"
     )
-    parser.add_argument("id", nargs="?", help="revoke: which, as list shows it")
-    parser.add_argument("--user", help="create: whose it is; a user's tokens open the same memories")
+    parser.add_argument("id", nargs="?", help="revoke: id of the token, as shown by list")
+    parser.add_argument(
+        "--user", help="create: name of the user; all tokens of a user open the same memories"
+    )
     scopes = [scope.word for scope in Scope if scope]
-    parser.add_argument("--scope", choices=scopes, default="write", help="create: what it allows (write)")
-    parser.add_argument("--space", action="append", default=[], help="create: a shared space; repeatable")
-    parser.add_argument("--expires", type=days, metavar="DAYS", help="create: ends then (never)")
+    parser.add_argument(
+        "--scope", choices=scopes, default="write", help="create: permissions of the token (default: write)"
+    )
+    parser.add_argument(
+        "--space", action="append", default=[], help="create: a shared space; can be repeated"
+    )
+    parser.add_argument(
+        "--expires", type=days, metavar="DAYS", help="create: lifetime in days (default: unlimited)"
+    )
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:

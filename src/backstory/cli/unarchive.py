@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "name",
         nargs="?",
         metavar="KEY|ID",
-        help="a memory's key or id, or a conversation's id; a beginning of an id is enough. Private memories stay with their session. "
-        "Without it, what is in the archive is listed",
+        help="key or id of a memory, or id of a conversation, or the beginning of an id. Private memories stay with their session. "
+        "Without it, list the archive",
     )
 
 
@@ -88,7 +88,7 @@ def _conversations(core: Core) -> list[Conversation]:
 
 
 def _listed(core: Core, surfaces: Iterable[str]) -> Report:
-    """The last changed first."""
+    """The contents of the archive, last changed first."""
     memories, conversations = _memories(core, surfaces), _conversations(core)
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
     entries += [

@@ -13,7 +13,7 @@ from .share import add_proposing, branch_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("id", metavar="ID", help="of a memory; its beginning is enough")
+    parser.add_argument("id", metavar="ID", help="id of a memory, or the beginning of one")
     add_proposing(parser)
 
 

@@ -20,15 +20,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number(0, 65_535),
         default=0,
         metavar="N",
-        help="the port to use (default: a free one)",
+        help="port to use (default: a free one)",
     )
-    parser.add_argument("--no-open", action="store_true", help="print the link, and start no browser")
-    parser.add_argument("--read-only", action="store_true", help="show everything, change nothing")
+    parser.add_argument("--no-open", action="store_true", help="print the link without opening a browser")
+    parser.add_argument("--read-only", action="store_true", help="disable all changes")
     parser.add_argument(
         "--public-url",
         default="",
         metavar="URL",
-        help="what a browser reaches the page by where ports are forwarded",
+        help="address of the page for browsers, if ports are forwarded",
     )
 
 

@@ -25,11 +25,11 @@ MAX_LISTED = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a file; it need not be there any more")
+    parser.add_argument("file", metavar="FILE", help="a file, which may have been deleted")
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",
-        help="the project to look in (default: the one you are in; `*` for all)",
+        help="project to search (default: the current one; `*` for all)",
     )
     add_limit(parser, LIMIT)
     parser.add_argument("--all", action="store_true", help="all events, whatever --limit says")

@@ -38,7 +38,7 @@ class Client(NamedTuple):
     user: tuple[Place, ...]
     project: tuple[Place, ...] = ()
     program: str = ""
-    """Its command, if it has one that no other program is called by: ZFS has a `zed`, and databases have a `goose`."""
+    """Its command, if no other program has that name: ZFS has a `zed`, and databases have a `goose`."""
     signs: tuple[str, ...] = ()
     """Folders of which at least one exists if the client is installed."""
 
@@ -243,7 +243,7 @@ def is_there(client: Client, machine: Machine) -> bool:
 
 
 def places(client: Client, machine: Machine, scope: str) -> list[Place]:
-    """Those in use; the first where none shows that it is."""
+    """The places in use, or the first one if none is."""
     if scope == "project":
         return list(client.project)
     used = [place for place in client.user if not place.sign or machine.path(place.sign).exists()]

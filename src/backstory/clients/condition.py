@@ -46,7 +46,7 @@ class Condition(NamedTuple):
     is_answered: bool | None = None
     """True if the server of every entry answers; None without an entry."""
     hooks: Literal["", "none", "in place", "not trusted"] = ""
-    """Empty where the client has none that we know."""
+    """The state of our hooks; "" if the client supports none that we know."""
     problem: str = ""
 
 

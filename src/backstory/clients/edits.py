@@ -17,7 +17,7 @@ class Splice(NamedTuple):
 
 
 def apply(text: str, splices: Iterable[Splice]) -> str:
-    """In their order: an offset counts in the text that the splices before it left."""
+    """Apply splices in order: an offset refers to the text after the splices before it."""
     for offset, removed, inserted in splices:
         assert text.startswith(removed, offset)
         text = text[:offset] + inserted + text[offset + len(removed) :]

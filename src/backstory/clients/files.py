@@ -61,7 +61,7 @@ def fingerprint(text: str) -> str:
 
 
 def missing_folders(path: Path) -> tuple[Path, ...]:
-    """Those that a file needs and that are not there, the outermost first."""
+    """Missing parent folders of a file, outermost first."""
     return tuple(folder for folder in reversed(path.resolve().parents) if not folder.exists())
 
 

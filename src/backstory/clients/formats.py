@@ -45,7 +45,7 @@ class Entry(NamedTuple):
     replaced: Any
     """The member that was there before; MISSING if there was none."""
     made: int
-    """How many of the containers on its path were not there before."""
+    """The number of containers on its path that were created."""
     splices: tuple[Splice, ...]
 
 

@@ -149,7 +149,7 @@ def targets(
 
 
 def _joined(wanted: Sequence[FileTarget]) -> Iterator[FileTarget]:
-    """Those of the same file are one."""
+    """Merge targets of the same file."""
     for path in dict.fromkeys(target.path for target in wanted):
         same = [target for target in wanted if target.path == path]
         changes = tuple(change for target in same for change in target.changes)

@@ -32,7 +32,7 @@ class Item(NamedTuple):
     start: int
     node: Node
     comma: int | None
-    """Where the comma after it is."""
+    """The offset of the comma after it."""
 
 
 class Node(NamedTuple):

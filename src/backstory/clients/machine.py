@@ -1,4 +1,4 @@
-"""Where this user's programs and their configuration are, and how they start this server."""
+"""The user's programs, their configuration folders, and the command that starts this server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Machine(NamedTuple):
     data: Path
     """Our own directory: receipts, copies, briefs and the hook."""
     command: tuple[str, ...]
-    """How a client starts this installation."""
+    """The command with which a client starts this installation."""
     python: str
     """The interpreter that runs hooks."""
 

@@ -16,7 +16,7 @@ AUTHOR = {"name": "Backstory contributors"}
 LICENSE = "MIT"
 KEYWORDS = ["memory", "mcp", "history", "search"]
 ON_PATH = ("backstory", "serve", "--surfaces", "backstory")
-"""For packages that do not know where the command is."""
+"""The command for packages that do not know its path."""
 
 COMMANDS: Mapping[str, str] = {
     "resume": """\

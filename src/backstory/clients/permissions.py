@@ -14,7 +14,7 @@ _FILES = {
     ("claude-code", "user"): "{claude}/settings.json",
     ("claude-code", "project"): "{project}/.claude/settings.local.json",
 }
-"""Where a client reads which tools it may use without asking, by client and scope."""
+"""The files that list tools to use without asking, by client and scope."""
 
 
 def permission_target(machine: Machine, client: str, scope: str) -> FileTarget | None:

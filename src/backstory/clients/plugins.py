@@ -75,7 +75,7 @@ def install_plugin(
     consent: Consent,
     save: Callable[[ProgramReceipt], None],
 ) -> StepOutcome:
-    """The folder is written anew each time; a client that has it reads the new one when it starts."""
+    """Install a plugin. Its folder is rewritten each time; a client that has it reads the new one when it starts."""
     wanted = marketplace(machine.command, hook_words(machine, "claude-code"), hook_line(machine, "codex"))
     if known and known.value == wanted and target.folder.is_dir():
         return StepOutcome(target.client, target.shown, "unchanged")

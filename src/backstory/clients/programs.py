@@ -107,7 +107,8 @@ def install_entry(
 def uninstall_entry(
     machine: Machine, target: ProgramTarget, known: ProgramReceipt, consent: Consent
 ) -> tuple[StepOutcome, bool]:
-    """By the program if it is still there, else in its file; whether the receipt is settled."""
+    """Remove an entry, using the program if it exists, or else its file. The second value is True if the receipt can
+    be deleted."""
     try:
         present = target.found()
         if present is MISSING:

@@ -23,7 +23,7 @@ class FileReceipt(NamedTuple):
     format: str
     existed: bool
     folders: tuple[Path, ...]
-    """Those that were made for it."""
+    """Folders that were created for the file."""
     before: str
     """Fingerprints of the text."""
     after: str
@@ -43,7 +43,7 @@ class InstallReceipt(NamedTuple):
     client: str
     scope: str
     project: str
-    """Empty for the scope of a user."""
+    """The project, or "" for the scope of a user."""
     files: tuple[FileReceipt, ...] = ()
     programs: tuple[ProgramReceipt, ...] = ()
 

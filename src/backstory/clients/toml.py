@@ -71,7 +71,7 @@ def _check(text: str, expected: Any, path: Sequence[str]) -> None:
 
 
 def _span(text: str, path: Sequence[str]) -> tuple[int, int] | None:
-    """From the header of a table to the last line of it and of the tables in it."""
+    """The span from the header of a table to the last line of its subtables."""
     headers = [*_headers(text), (len(text), ())]
     for number, (start, name) in enumerate(headers[:-1]):
         if name[: len(path)] == tuple(path):

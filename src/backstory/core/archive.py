@@ -13,10 +13,10 @@ from .part import CorePart
 
 class CompressionResult(NamedTuple):
     moved: list[Memory]
-    """Those that are in the archive now, the oldest first."""
+    """Memories that were archived, oldest first."""
     packed: PackSize
     preserved: int
-    """How many memories in scope are live still."""
+    """The number of memories in scope that are still live."""
 
 
 class Archive(CorePart):
@@ -25,7 +25,7 @@ class Archive(CorePart):
         return self._find(Filter(keys=(key,), threads=() if session is None else (session,)))
 
     def find_named(self, name: str) -> list[Memory]:
-        """Those with this key, else the one with this id."""
+        """Memories with this key, or else the one with this id."""
         return self.find(name, None) or self._find(Filter(ids=(name,)))
 
     def all(self) -> list[Memory]:

@@ -79,9 +79,9 @@ class Inquiry(NamedTuple):
     """A question and its filters. Every filter narrows; an empty one does not."""
 
     query: str = ""
-    """In any words. It may be empty where a file is given."""
+    """A query in plain words. May be "" if a file is given."""
     project: str | None = None
-    """By name or path, EVERY_PROJECT for all alike; None for all, the caller's own first."""
+    """A project by name or path, or EVERY_PROJECT for all alike; None for all, the caller's own first."""
     with_related: bool | None = None
     """None: `project` must be known. Otherwise every project of that name counts, and related ones if True; an
     unknown project yields no hits and a notice."""
@@ -97,9 +97,9 @@ class Inquiry(NamedTuple):
     """Hits of a lower certainty are `missed`."""
     order: ResultOrder = ResultOrder.RELEVANCE
     limit: int | None = None
-    """How many hits the caller shows; None for one that counts them all."""
+    """The number of hits that the caller shows; None for a caller that counts them all."""
     shows_nearest_memories: bool = False
-    """For a caller that shows memories even where none has to do with the query: then the nearest, else the newest."""
+    """Return memories even if none matches the query: the nearest, or else the newest."""
     reads_histories: bool = True
     """First read histories that changed since the last sync. Hooks have no time for it."""
 
@@ -116,7 +116,7 @@ class Ranking(NamedTuple):
     vector: Vector | None = None
     """The vector of the query."""
     later: Mapping[int, int] = MappingProxyType({})
-    """By entry, the entry of the decision that supersedes it; both are among the hits."""
+    """For each superseded entry, the decision that supersedes it; both are among the hits."""
 
     @property
     def is_sure(self) -> bool:
@@ -257,7 +257,7 @@ class Ask(CorePart):
         return unread
 
     def _filter(self, inquiry: Inquiry) -> Filter | None:
-        """None when nothing is known of the project."""
+        """The filter of an inquiry; None if the project is unknown."""
         where = self.caller.visible(inquiry.where)
         if inquiry.kind == CONVERSATION:
             where = where._replace(kinds=(Kind.MESSAGE,))

@@ -27,9 +27,9 @@ def attribute(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> Non
 
 
 def author_names(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> dict[str, str]:
-    """By the memory's id, the authors of memories that the team shares, with the space of copies on the user's own machine.
+    """Authors of memories that the team shares, by memory id; for a copy on the user's own machine with its space.
 
-    Those that the caller wrote in the space it calls are left out."""
+    Memories that the caller wrote in the space it calls are left out."""
     listed = list(memories)
     sources = {memory.id: source_of(memory) for memory in listed}
     names = {id: source.author for id, source in sources.items() if source}

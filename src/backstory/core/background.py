@@ -79,7 +79,7 @@ class Background:
         self._places = places
         self._sync: Sync | None = None
         self._team_commits: dict[str, str] = {}
-        """By project, the commit of the shared branch that was read last."""
+        """The last commit of the shared branch that was read, by project."""
         self._briefs: Briefs | None = None
         self._running = threading.Lock()
         self._is_urgent = False
@@ -264,7 +264,7 @@ class Background:
         return CHECK_BACKUPS_S
 
     def _sync_devices(self) -> float:
-        """With this user's other machines, if there still is a vault."""
+        """Sync with this user's other machines, if there is still a vault."""
         if self._device_setup.exists():
             Devices(self._engine, self._places().home, patience_s=0.0).sync(self._call(DEVICES))
         return CHECK_DEVICES_S

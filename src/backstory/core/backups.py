@@ -91,8 +91,10 @@ class Backups:
 
 
 def surplus(backups: list[Backup], *, daily: int, most_bytes: float | None) -> list[Backup]:
-    """Which automatic backups have had their time: all but the last few of each reason, then the oldest, for as long as
-    they are larger together than `most_bytes`. The last one stays."""
+    """Automatic backups to delete: all but the last few of each reason, then the oldest until the rest fits
+    `most_bytes`.
+
+    The last backup always stays."""
     automatic = [backup for backup in backups if backup.is_automatic]
     staying = [
         backup

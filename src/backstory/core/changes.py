@@ -30,11 +30,11 @@ MAX_STATEMENTS = 12
 class ExplainedHunk(NamedTuple):
     hunk: Hunk
     origin: LineOrigin | None
-    """Where an assistant wrote most of it; None where no session explains it."""
+    """The session that wrote most of it; None if no session explains it."""
     prompt: str
     """The user's request, redacted; may be ""."""
     lines: int
-    """How many of its lines are from that session."""
+    """The number of its lines from that session."""
 
 
 class ExplainedChange(NamedTuple):
@@ -45,7 +45,7 @@ class ExplainedChange(NamedTuple):
 
     @property
     def sessions(self) -> list[Conversation]:
-        """Those that wrote something, the earliest first."""
+        """The sessions that wrote something, earliest first."""
         by_id = {each.origin.conversation.id: each.origin.conversation for each in self.hunks if each.origin}
         return sorted(by_id.values(), key=lambda each: each.created_at)
 
@@ -82,8 +82,9 @@ def explain(core: Core, text: str, places: Places) -> ExplainedChange:
 
 
 def origin_of(hunk: Hunk, file: BlamedFile, commits: CommitRange) -> tuple[LineOrigin | None, int]:
-    """The session that wrote most of a hunk, with its first message there; and how many lines it wrote. Lines by an exact text
-    count before lines by time alone."""
+    """The session that wrote most of a hunk, with its first message there, and the number of lines it wrote.
+
+    Lines that match by text count before lines that match by time alone."""
     if hunk.added == 0:
         origin = file.remover(hunk.removed, commits.ended_at)
         return origin, len(hunk.removed) if origin else 0

@@ -63,7 +63,7 @@ def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[Tabl
 
 
 def _begin(target: Store, name: str) -> CopyProgress:
-    """Where to go on, or the beginning of a new copy."""
+    """The progress to resume from, or the beginning of a new copy."""
     known = target.copying.progress()
     if known is not None and known.is_done and known.source != name:
         known = None

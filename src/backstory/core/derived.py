@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from ..store import Store
 
 QUOTED_CHARS = 512
-"""How much of the beginning of each value is passed on: enough to recognize a quotation in which a secret was redacted."""
+"""Characters of each value's beginning to compare: enough to recognise a quotation in which a secret was redacted."""
 
 
 class ForgottenMemories(NamedTuple):

@@ -200,7 +200,7 @@ class Engine:
             self._served.pop()
 
     def check_room(self) -> None:
-        """Raises StorageFull when the store has reached the configured limit."""
+        """Raise StorageFull if the store has reached the configured limit."""
         limit_mb = self.settings.max_store_mb
         if limit_mb is not None and self.store.used_bytes() >= limit_mb * 1_000_000:
             raise StorageFull(
@@ -260,7 +260,7 @@ class Caller:
         """An id of the caller; nothing stored may depend on it for longer than the connection."""
         self.project = project
         self.directory = directory or project
-        """Where it works: a checkout of the project."""
+        """The caller's working directory: a checkout of the project."""
         self.session = session
         self.is_local = is_local
         """True if the caller is on this machine: only then do its paths denote files here."""

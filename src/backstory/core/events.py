@@ -48,11 +48,11 @@ class Events(CorePart):
         return event
 
     def find(self, where: Filter, limit: int | None = None) -> list[Event]:
-        """Newest first."""
+        """Events of this surface, newest first."""
         return self.engine.store.sessions.events(self._of_this_surface(where), limit)
 
     def busy_hours(self, where: Filter) -> list[tuple[int, int]]:
-        """Hours since 1970 in which events happened, and how many."""
+        """The number of events per hour since 1970."""
         return self.engine.store.sessions.count_events(self._of_this_surface(where))
 
     def _of_this_surface(self, where: Filter) -> Filter:

@@ -90,7 +90,7 @@ class Exclusion:
         )
 
     def check(self, project: str) -> None:
-        """Raises NotAllowed for an excluded project."""
+        """Raise NotAllowed for an excluded project."""
         if self.excludes_project(project):
             raise NotAllowed(
                 "This project is excluded; nothing was saved.",

@@ -1,4 +1,4 @@
-"""How much it counts that something is new: all of a day, half of a month, hardly anything of a year."""
+"""A weight for the age of a record: full for a day, half for a month, almost none for a year."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Proposal(NamedTuple):
     text: str
     project: str
     evidence: Sequence[ProposalEvidence]
-    """The oldest first, of at least MIN_SESSIONS sessions."""
+    """The evidence, oldest first, from at least MIN_SESSIONS sessions."""
 
 
 class Inbox(CorePart):
@@ -110,7 +110,7 @@ class Inbox(CorePart):
         return [_fix_proposal(each, project) for each in self._failures.repeated(project)]
 
     def get(self, project: str, id: str) -> Proposal:
-        """By its id, or the beginning of it."""
+        """The proposal with this id or beginning of an id."""
         proposals = [each for each in self.of(project) if id and each.id.startswith(id)]
         if len(proposals) != 1:
             raise NotFound("proposal", id, hint="`backstory inbox` lists them; nothing was changed.")

@@ -58,7 +58,7 @@ class LookupHit(NamedTuple):
     later: str = ""
     """The name of a decision that came after this one, on the same matter."""
     provenance: Provenance = Provenance.OWN
-    """How words of others came into the passage of a message, if there are any in it."""
+    """The origin of other people's words in the passage of a message, if it has any."""
     further: tuple[FurtherPassage, ...] = ()
     """Passages of other messages of the same conversation, the best first; only of the first conversation."""
     confirmations: int = 0

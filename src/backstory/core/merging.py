@@ -17,7 +17,7 @@ class Choice(Enum):
     """The handling of a key that has another value in the session."""
 
     KEEP = auto()
-    """Its own stays."""
+    """The session's own value stays."""
     REPLACE = auto()
     """The arriving one takes its place, and its own goes to the history."""
     RENAME = auto()
@@ -27,7 +27,7 @@ class Choice(Enum):
 
 
 Choose = Callable[[Memory, Memory], Choice]
-"""By the session's own memory and the arriving one."""
+"""Chooses between the session's own memory and the arriving one."""
 
 
 class MemoryCopy(NamedTuple):
@@ -42,7 +42,7 @@ class MergeOutcome(NamedTuple):
 
     added: list[Memory]
     replaced: list[Memory]
-    """They took the place of another value, which is in the history now."""
+    """Memories that replaced another value, which is now in the history."""
     refused: list[Memory]
     """Memories that were not taken, because the session's value under the key was preferred."""
     known: list[Memory]

@@ -55,7 +55,7 @@ class ConversationPage(NamedTuple):
     total: int
     """The number of the last message."""
     next: int | None
-    """Where the next page begins."""
+    """The number at which the next page begins."""
 
 
 class Pages(CorePart):

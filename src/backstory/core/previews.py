@@ -136,7 +136,7 @@ class Previews(CorePart):
         return around
 
     def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
-        """By entry: those that its conversation touched, or its own text names."""
+        """Files by entry: those that its conversation touched, or its own text names."""
         threads = {entry.conversation for entry in entries if isinstance(entry, Message)}
         touched = self.engine.store.traces.files(sorted(threads)) if threads else {}
         files: dict[str, list[str]] = {}

@@ -81,7 +81,7 @@ class Proposals(CorePart):
         ]
 
     def get(self, id: str) -> SpaceProposal:
-        """By its id, or the beginning of it. Raises NotFound."""
+        """The proposal with this id or beginning of an id. Raises NotFound."""
         chosen = self.find(id)
         if chosen is None:
             raise NotFound("proposal", id, hint='recall with kind "proposal" lists those that wait.')
@@ -141,7 +141,7 @@ class Proposals(CorePart):
         return memories[0] if memories else None
 
     def _decide(self, proposal: SpaceProposal, state: ContributionState) -> None:
-        """Raises NotFound when another maintainer was faster."""
+        """Record a decision. Raises NotFound if another maintainer was faster."""
         reviewer = self.caller.author.name if self.caller.author else ""
         room = self.engine.store.contributions
         if not room.decide(proposal.memory.id, state, reviewer, self.engine.now()):

@@ -30,7 +30,7 @@ from .tasks import TASK, is_open_task
 
 MOST_SIMILAR = 2
 ALIKE = 0.5
-"""How sure the search must be that a memory speaks of the same thing."""
+"""The minimum certainty of the search that a memory is about the same thing."""
 LONGEST_TEXT = 100_000
 STATUS, DONE = "status", "done"
 

@@ -46,7 +46,7 @@ class ProjectState(NamedTuple):
     """Everything that applies in one project. Lists are sorted newest first, unless noted."""
 
     conversations: Sequence[Conversation]
-    """Those that worked on the project."""
+    """Conversations that worked on the project."""
     statements: Sequence[Statement]
     """All, with their states, in the order of time."""
     decisions: Sequence[Memory]
@@ -62,7 +62,7 @@ class ProjectState(NamedTuple):
         return [each for each in reversed(self.statements) if each.kind in kinds and each.holds]
 
     def without_notes_of(self, client: str) -> ProjectState:
-        """For a client that loads these notes from its own file."""
+        """The state for a client that loads these notes from its own file."""
         return self._replace(notes=[each for each in self.notes if client not in clients_with(each)])
 
 
@@ -115,8 +115,9 @@ class ProjectStates(CorePart):
         )
 
     def _worked(self, conversations: Sequence[Conversation], stating: set[str]) -> list[Conversation]:
-        """Those that state something, touched files, or went on beyond one exchange: a question to try whether the
-        assistant answers pushes nothing out."""
+        """Conversations that state something, touched files, or continued beyond one exchange.
+
+        A question that only tests whether the assistant responds does not count."""
         silent = [each.id for each in conversations[:MAX_SILENT_CONVERSATIONS] if each.id not in stating]
         touching = self.engine.store.traces.conversations_with_files(silent)
         counts = self.engine.store.messages.count(silent)
@@ -132,7 +133,7 @@ class ProjectStates(CorePart):
         self.engine.store.sayings.dismiss(statement, self.engine.now())
 
     def _conversations(self, project: str, until: datetime | None) -> list[Conversation]:
-        """Those that may be quoted, the last first, without the one that this is asked from."""
+        """Conversations that may be quoted, newest first, without the caller's own."""
         running = running_conversations(self.engine, self.caller)
         which = self.caller.visible_conversations(
             ConversationFilter(projects=(project,), kinds=("main", "fork", "prompt-log"))
@@ -258,7 +259,7 @@ def _left_open(end: ConversationEnd, stated: Sequence[PlacedSaying]) -> list[Pla
 
 
 def _later_words(ends: Mapping[str, _RecentEnd]) -> dict[str, list[frozenset[str]]]:
-    """By conversation, the content words of each message in those after it. The last comes first."""
+    """For each conversation, the content words of each message in later ones. Newest first."""
     later: dict[str, list[frozenset[str]]] = {}
     words: list[frozenset[str]] = []
     for id, end in ends.items():

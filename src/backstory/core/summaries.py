@@ -74,7 +74,7 @@ class Writer(Protocol):
     """A writer of summaries, for example a chat endpoint."""
 
     def write(self, text: str) -> str:
-        """Raises Unavailable."""
+        """Write a summary. Raises Unavailable."""
 
 
 class Summarizer:
@@ -124,7 +124,7 @@ def _rewrite(store: Store, memory: Memory, summary: str) -> None:
 
 
 class ChatWriter:
-    """By an OpenAI-compatible chat endpoint."""
+    """Writes summaries with an OpenAI-compatible chat endpoint."""
 
     def __init__(self, remote: Remote, model: str) -> None:
         self._remote = remote

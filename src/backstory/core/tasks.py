@@ -1,4 +1,4 @@
-"""Which tasks are still open, and which have been for long."""
+"""Open tasks, and tasks that have been open for long."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ token."""
 
 
 def redacted_texts(texts: Sequence[str], settings: Settings) -> list[str]:
-    """Their beginnings, without secrets."""
+    """The beginnings of texts, with secrets redacted."""
     return redactor(settings.redaction).redact_all([text[:QUOTED_CHARS] for text in texts])[0]
 
 

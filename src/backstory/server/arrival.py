@@ -46,7 +46,7 @@ class PromptHttp(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # uvicorn
         super().connection_lost(exc)
 
     def _expect(self) -> None:
-        """From now on the next piece has its time."""
+        """Start the deadline for the next piece."""
         self._relax()
         self._received = 0
         self._deadline = self.loop.call_later(self.piece_s, self.transport.abort)

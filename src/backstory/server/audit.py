@@ -22,7 +22,7 @@ from .sessionlog import SessionLog
 
 BEGUN, FAILED = "begun", "failed"
 OUTCOMES_WAIT_S = 0.05
-"""For something to be written with."""
+"""How long outcomes wait to be written together with a record."""
 PRUNE_EVERY = timedelta(days=1)
 
 
@@ -37,7 +37,7 @@ class _Batch:
 
 
 class AuditLog:
-    """For any thread."""
+    """The audit log. Thread-safe."""
 
     def __init__(
         self, control: Store, now: Clock, log: SessionLog, *, kept_days: float | None = None

@@ -34,7 +34,7 @@ class Principal(NamedTuple):
     name: str = ""
     """The person as others read it; empty where that is `person`."""
     roles: Mapping[str, SpaceRole] = MappingProxyType({})
-    """By space, the roles that groups of the identity provider give."""
+    """Roles by space that groups of the identity provider grant."""
     spaces: Mapping[str, SpaceAccess] = MappingProxyType({})
     """The caller's rights in each shared space that it may enter, by name."""
 

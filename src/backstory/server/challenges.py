@@ -13,7 +13,7 @@ FIRST_SCOPES = (Scope.READ, Scope.WRITE)
 
 class Challenges(NamedTuple):
     metadata_url: str
-    """Where clients find the identity provider; empty without one."""
+    """The URL where clients find the identity provider, or ""."""
 
     def unauthorized(self, request: HttpRequest) -> Response:
         words = ['realm="backstory"']

@@ -119,7 +119,7 @@ class Dispatcher:
         return Response(200, self._line(client, request, call, lambda line: None), JSON)
 
     def _refuse_scope(self, client: ClientContext, tool: Tool) -> Response:
-        """For a caller whom the identity provider can give a higher scope."""
+        """The refusal for a caller whom the identity provider can give a higher scope."""
         with self._audited(client, tool) as outcomes:
             outcomes.append(REFUSED)
         self._metrics.called(tool.name, REFUSED, 0.0)
@@ -155,7 +155,7 @@ class Dispatcher:
 
 
 def _request_id(request: HttpRequest) -> str:
-    """As the proxy that forwarded the request numbered it, or a new one."""
+    """The request id of the proxy that forwarded the request, or a new one."""
     id = request.headers.get("x-request-id", "")
     return id if _REQUEST_ID.fullmatch(id) else new_id()
 

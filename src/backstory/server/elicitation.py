@@ -24,7 +24,7 @@ POLL_S = 0.1
 
 
 class Asking(Protocol):
-    """How the user of one call is asked."""
+    """A way to ask the user during one call."""
 
     def ask(self, question: str, send: Callable[[bytes], None], is_cancelled: Callable[[], bool]) -> bool:
         """True if the user agrees. Raises Unanswered if the client has to repeat the call with the answer."""
@@ -60,7 +60,7 @@ def _form(question: str) -> Json:
 
 
 class Questions:
-    """Those of one client that wait for their answers. For any thread."""
+    """The unanswered questions of one client. Thread-safe."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, threading.Event] = {}

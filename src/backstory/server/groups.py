@@ -20,9 +20,9 @@ class GroupGrant(NamedTuple):
     group: str
     scope: Scope
     space: str
-    """Empty for a grant of a scope."""
+    """The space, or "" for a grant of a scope."""
     role: SpaceRole | None = None
-    """In the space; None where the token's scope decides."""
+    """The role in the space; None if the token's scope decides."""
 
 
 class GroupGrants:
@@ -43,11 +43,11 @@ class GroupGrants:
         return min(scope, highest) if is_named or not self._limits_scope else highest
 
     def spaces(self, groups: Iterable[str]) -> list[str]:
-        """Those that the scope of a token is the role in."""
+        """Spaces in which the scope of the token is the role."""
         return [grant.space for grant in self._of(groups) if grant.space and grant.role is None]
 
     def roles(self, groups: Iterable[str]) -> dict[str, SpaceRole]:
-        """By space, the highest role that these groups give."""
+        """The highest role that these groups grant in each space."""
         roles: dict[str, SpaceRole] = {}
         for grant in self._of(groups):
             if role := highest_role(grant.role, roles.get(grant.space)):

@@ -46,7 +46,7 @@ class HttpSessions:
         self._lock = Lock()
 
     def resume(self, client: ClientContext, id: str) -> bool:
-        """Go on with the connection that a request names; whether it is one of its own."""
+        """Continue the connection that a request names. Returns False if it is not one of its own."""
         with self._tenants.lend(client.tenant) as engine:
             connection = engine.store.team.connection(id)
         if (

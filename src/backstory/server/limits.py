@@ -1,4 +1,5 @@
-"""How many requests a credential may make, or failed logins an address: a token bucket each, in this process alone."""
+"""Rate limits for the requests of a credential and the failed logins of an address: token buckets, in this process
+alone."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ BELIEVED_S = 1.0
 """How long a revoked or expired token may still be accepted."""
 MOST_KNOWN = 10_000
 PROVIDER_THREADS = 4
-"""For tokens of an identity provider, which may have to be asked for its keys."""
+"""Threads for tokens of an identity provider, whose keys may have to be fetched."""
 LOGIN, REFUSED = "login", "refused"
 
 

@@ -27,7 +27,7 @@ from .groups import GroupGrants
 from .tenants import is_name
 
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
-"""None that signs with a shared secret: the key set is public."""
+"""Accepted algorithms. None uses a shared secret, because the key set is public."""
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 FETCH_ERRORS = (jwt.PyJWTError, OSError, HTTPException, ValueError)
 """A provider that cannot be reached, or that answers something else than keys."""
@@ -35,9 +35,9 @@ FETCH_ERRORS = (jwt.PyJWTError, OSError, HTTPException, ValueError)
 MAX_NAME_CHARS = 80
 FETCH_TIMEOUT_S = 10.0
 KEYS_FOR_S = 300.0
-"""How long keys are used before the provider is asked again, and how long a key that it withdrew may still be taken."""
+"""How long keys are used before they are fetched again, and how long a withdrawn key may still be accepted."""
 LAST_GOOD_KEYS_FOR_S = 24 * 3600.0
-"""How long they are used while the provider does not answer."""
+"""How long keys are used while the provider does not answer."""
 PATIENCE_S = 1.0
 """How long a login with a known key waits for newer keys: a provider that hangs must not stop logins."""
 LEAST_REST_S = 10.0
@@ -194,7 +194,7 @@ class SavedKeys:
         self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=FETCH_TIMEOUT_S)
 
     def fetch(self) -> list[jwt.PyJWK]:
-        """Raises FETCH_ERRORS."""
+        """Fetch the keys. Raises FETCH_ERRORS."""
         key_set = self._client.fetch_data()
         keys = _signing_keys(key_set)
         try:

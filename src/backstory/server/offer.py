@@ -75,7 +75,7 @@ class Offer:
         return wire.to_json([tool.describe() for tool in listed])
 
     def renew(self) -> None:
-        """Read the tools anew."""
+        """Read the tools again."""
         for name in ("methods", "catalogue"):
             self.__dict__.pop(name, None)
 

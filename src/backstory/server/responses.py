@@ -21,14 +21,14 @@ EVENTS: Headers = (
 
 
 class HttpRequest(NamedTuple):
-    """All of a request but its body."""
+    """An HTTP request without its body."""
 
     method: str
     path: str
     headers: dict[str, str]
     """One that came more than once has all its values, with commas between them."""
     address: str
-    """Where it comes from."""
+    """The client's address."""
 
 
 class Response(NamedTuple):

@@ -181,7 +181,7 @@ class StdioServer:
             raise _Leave
 
     def _interrupt(self) -> None:
-        """From any thread: make the main thread leave, though it waits for input."""
+        """Make the main thread exit even while it waits for input. Thread-safe."""
         if os.name == "posix":
             ident = main_thread().ident
             assert ident is not None

@@ -1,4 +1,4 @@
-"""Where the event loop has work done that may wait for a disk or a database: on threads, with the result awaited."""
+"""Threads for work of the event loop that may wait for a disk or a database."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class OutgoingLines:
         self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
 
     def send(self, line: bytes) -> None:
-        """From any thread."""
+        """Send a line. Thread-safe."""
         call_soon(self._loop, self._queue.put_nowait, line)
 
     async def events(self, answer: asyncio.Future[bytes]) -> AsyncIterator[bytes]:

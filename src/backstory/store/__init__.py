@@ -75,7 +75,7 @@ _PARTS = {
 
 
 class Store:
-    """To add a room: its module, named as the room, and a line here."""
+    """The rooms of a store. To add one: a module of its name, and a line here."""
 
     answers: AnswerRoom
     archive: ArchiveRoom
@@ -116,7 +116,7 @@ class Store:
         self._writer = EntryWriter(database, text, vectors)
         self.memories = MemoryRoom(database, self._writer)
         self.backups: BackupFiles | None = None
-        """None where the database has its own tools for them."""
+        """The backups of a store that is a file; None if the database has its own tools for them."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
@@ -155,7 +155,7 @@ class Store:
         return int(self.database.value(sql, [Kind.MEMORY]))
 
     def made_at(self) -> datetime:
-        """When the store was new."""
+        """The creation time of the store."""
         return from_ms(self.database.made_at_ms())
 
     def used_bytes(self) -> int:

@@ -17,7 +17,7 @@ class AnswerRoom:
         self._database = database
 
     def put(self, answer: CachedAnswer, now: datetime) -> None:
-        """Those that have expired by now go."""
+        """Store an answer, and delete expired ones."""
         with self._database.joined():
             self._database.change("DELETE FROM kept_answer WHERE expires_at <= ?", [to_ms(now)])
             self._database.change(_ANSWER.insert("kept_answer"), _ANSWER.write(answer))

@@ -102,7 +102,7 @@ class ArchiveRoom:
         return [_read_archived(packs[pack], id, thread, surface) for id, pack, thread, surface in rows]
 
     def oldest(self, where: Filter) -> datetime | None:
-        """When the first of them was made."""
+        """The creation time of the oldest archived memory that matches."""
         condition, values = where_clause(where)
         made_at = self._database.value(f"SELECT min(e.created_at) FROM {_ARCHIVED} WHERE {condition}", values)
         return None if made_at is None else from_ms(made_at)
@@ -148,7 +148,7 @@ class ArchiveRoom:
                 self._conversations.delete([id], with_usage=False)
 
     def find_conversations(self, which: ConversationFilter) -> list[ArchivedConversation]:
-        """The last updated first. Titles are not compared."""
+        """Archived conversations that match, last updated first. Titles are not compared."""
         conversations: list[ArchivedConversation] = []
         for some in portions(which):
             condition, values = conversations_clause(some)
@@ -160,7 +160,7 @@ class ArchiveRoom:
         return sorted(conversations, key=lambda each: each.conversation.updated_at, reverse=True)
 
     def messages(self, conversation: str) -> list[Message]:
-        """Those of an archived conversation; none when it is not there."""
+        """The messages of an archived conversation; empty if it is not archived."""
         return self._unpack_conversation(conversation)[0]
 
     def contents(self, conversation: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
@@ -230,7 +230,7 @@ class ArchiveRoom:
         )
 
     def _index(self, n: int, m: Memory, forgotten_at: datetime | None) -> int:
-        """List a memory as part of a pack; how many bytes that takes."""
+        """Index a memory as part of a pack. Returns the size of its index entry in bytes."""
         sql = f"INSERT INTO archived ({', '.join(_INDEX)}) VALUES ({marks(_INDEX)})"
         texts = (m.id, m.key, m.category, m.priority.value, m.channel)
         times = (to_ms(m.created_at), to_ms(m.updated_at))
@@ -279,7 +279,7 @@ class ArchiveRoom:
 
 
 def _together(memories: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
-    """Those that share a pack."""
+    """Groups of memories that share a pack."""
     places: dict[tuple[str | None, str, str], list[Memory]] = {}
     for memory in memories:
         places.setdefault((memory.session, memory.project, memory.surface), []).append(memory)

@@ -38,7 +38,7 @@ class BackupFiles:
         self._open_copy = open_copy
 
     def find(self) -> list[Backup]:
-        """The oldest first."""
+        """The backups of this store, oldest first."""
         return find_backups(self._folder, self._name)
 
     def make(self, at: datetime, reason: str) -> None:
@@ -81,7 +81,7 @@ def store_of(path: Path) -> str | None:
 
 
 def find_backups(folder: Path, store: str) -> list[Backup]:
-    """Those of a store, the oldest first."""
+    """The backups of a store, oldest first."""
     backups = []
     for path in folder.glob(f"{store}-*") if folder.is_dir() else ():
         match = _NAME.fullmatch(path.name)

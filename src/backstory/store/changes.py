@@ -59,7 +59,7 @@ class ChangeRoom:
             note_changes(self._database, [(ChangeKind.UPDATE.value, id, to_ms(at)) for id in memories])
 
     def note_deletions(self, deletions: Iterable[MemoryChange]) -> None:
-        """Their sequence numbers are given here."""
+        """Record deletions, and assign their sequence numbers."""
         with self._database.transaction():
             first = self.last_sequence() + 1
             rows = [
@@ -94,7 +94,7 @@ class ChangeRoom:
         return self._database.values(sql, [surface, session])
 
     def put_watcher(self, watcher: Watcher) -> None:
-        """Insert, or replace by id."""
+        """Insert a watcher, or replace the one with the same id."""
         with self._database.joined():
             self._database.change(_WATCHER.upsert("watcher", "id"), _WATCHER.write(watcher))
 
@@ -126,7 +126,7 @@ class ChangeRoom:
         return held_erased
 
     def forget(self, memories: Sequence[str]) -> int:
-        """Drop all that is known of the deletion or change of these memories; how many notes there were."""
+        """Delete all records of changes to these memories. Returns their number."""
         with self._database.joined():
             return sum(
                 self._database.change(f"DELETE FROM memory_change WHERE memory IN ({marks})", some)

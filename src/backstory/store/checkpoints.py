@@ -98,7 +98,7 @@ class CheckpointRoom:
         return changed
 
     def _chunks_without(self, manifest: dict[str, Any], memories: frozenset[str]) -> tuple[list[str], int]:
-        """The hashes of the chunks without those memories, and how many were in them."""
+        """The hashes of the chunks without these memories, and the number of memories removed."""
         id_at = manifest["columns"].index("id")
         contents = self._files.read_blobs(manifest["chunks"])
         hashes: list[str] = []

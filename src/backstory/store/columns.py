@@ -104,7 +104,7 @@ class Columns(Generic[R]):
         return f"INSERT INTO {table} ({self.listed}) VALUES ({marks(self.names)})"
 
     def upsert(self, table: str, *key: str) -> str:
-        """Insert, or replace the row that has the same key."""
+        """A statement that inserts a row, or replaces the row with the same key."""
         updates = ", ".join(f"{name} = excluded.{name}" for name in self.names if name not in key)
         return f"{self.insert(table)} ON CONFLICT ({', '.join(key)}) DO UPDATE SET {updates}"
 

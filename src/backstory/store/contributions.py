@@ -27,7 +27,7 @@ class ContributionRoom:
             return self._database.change(sql, _CONTRIBUTION.write(contribution)) > 0
 
     def put(self, contribution: Contribution) -> None:
-        """Insert, or replace by memory."""
+        """Insert a contribution, or replace that of the same memory."""
         with self._database.joined():
             self._database.change(
                 _CONTRIBUTION.upsert("contribution", "memory"), _CONTRIBUTION.write(contribution)
@@ -43,7 +43,7 @@ class ContributionRoom:
             return self._database.change(sql, [state.value, reviewer, to_ms(at), memory]) > 0
 
     def get(self, memories: Iterable[str]) -> dict[str, Contribution]:
-        """By the memory's id."""
+        """Contributions by memory id."""
         rows = [
             each
             for marks, some in batches(memories)
@@ -54,7 +54,7 @@ class ContributionRoom:
         return {each.memory: each for each in rows}
 
     def proposed(self, author: str | None = None) -> list[Contribution]:
-        """Those that wait for a maintainer, the oldest first; of one author, or of all."""
+        """Contributions that wait for a maintainer, oldest first, optionally of one author."""
         where, values = ("TRUE", []) if author is None else ("author = ?", [author])
         rest = f"FROM contribution WHERE state = 'proposed' AND {where} ORDER BY made_at, memory"
         return self._database.records(_CONTRIBUTION, rest, values)

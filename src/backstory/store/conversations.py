@@ -119,7 +119,7 @@ class ConversationRoom:
         return numbers
 
     def get(self, ids: Sequence[str]) -> list[Conversation]:
-        """Those of the given that are there, by id."""
+        """Those of the given conversations that exist."""
         return [
             conversation
             for marks, some in batches(sorted(ids))
@@ -131,7 +131,7 @@ class ConversationRoom:
     def find(
         self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0
     ) -> list[Conversation]:
-        """The last updated first."""
+        """Conversations that match, last updated first."""
         condition, values = conversations_clause(which)
         if which.title_part:
             ids = [id for id, _ in self._titled(which, _ORDER)]
@@ -167,7 +167,7 @@ class ConversationRoom:
         return [(id, title) for id, title in rows if part in title.casefold()]
 
     def outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
-        """In no particular order."""
+        """Outlines of conversations that match, unordered."""
         outlines: list[ConversationOutline] = []
         for some in portions(which):
             condition, values = conversations_clause(some)
@@ -181,8 +181,9 @@ class ConversationRoom:
         return self.outlines(which._replace(ids=tuple(sorted(ids)))) if ids else []
 
     def delete(self, ids: Sequence[str], *, with_usage: bool = True) -> int:
-        """Delete conversations with their messages, traces and results, and return how many there were. Without their
-        usage only to archive them."""
+        """Delete conversations with their messages, traces and results. Returns their number.
+
+        Their usage is deleted too, except when they are archived."""
         deleted = 0
         with self._database.joined():
             if with_usage:
@@ -193,7 +194,7 @@ class ConversationRoom:
         return deleted
 
     def delete_messages(self, conversation: str, ids: Sequence[str] | None = None) -> int:
-        """All of a conversation, or the given ones."""
+        """Delete all messages of a conversation, or the given ones. Returns their number."""
         with self._database.joined():
             if ids is None:
                 return self._writer.delete(OWN, [Kind.MESSAGE, conversation])
@@ -216,7 +217,7 @@ class ConversationRoom:
         return [project for project in self._database.distinct("conversation", "project") if project]
 
     def span(self) -> tuple[datetime, datetime] | None:
-        """When the first conversation began and the last one was added to."""
+        """The beginning of the first conversation and the last update of any; None if there are none."""
         ((first, last),) = self._database.rows("SELECT min(created_at), max(updated_at) FROM conversation")
         return None if first is None else (from_ms(first), from_ms(last))
 

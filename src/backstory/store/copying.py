@@ -110,7 +110,7 @@ class CopyingRoom:
 
 
 def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
-    """For each row a number that equal rows share, whichever backend they are in."""
+    """A number for each row; equal rows have equal numbers in both backends."""
     if table == VECTOR:
         codes = _quantized([row[-1] for row in rows])
         rows = [(*row[:-1], code) for row, code in zip(rows, codes, strict=True)]

@@ -159,7 +159,7 @@ class Database(ABC):
         """For each part that can be damaged, a function that lists its faults."""
 
     def made_at_ms(self) -> int:
-        """When the store was new."""
+        """The creation time of the store."""
         return int(self.value("SELECT min(applied_at) FROM migration"))
 
     def moment(self) -> str:

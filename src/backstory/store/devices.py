@@ -116,7 +116,7 @@ class DeviceRoom:
         return self._database.records(_VERSION, rest, [kind, id])
 
     def sent_versions(self, kind: str, ids: Iterable[str]) -> dict[str, list[Version]]:
-        """By id of the given records, the versions that are in the folder."""
+        """The versions of the given records that are in the folder, by id."""
         versions: dict[str, list[Version]] = {}
         for listed, some in batches(dict.fromkeys(ids)):
             sql = (
@@ -128,7 +128,7 @@ class DeviceRoom:
         return versions
 
     def put_versions(self, kind: str, id: str, versions: Iterable[Version]) -> None:
-        """Insert, or replace those with the same stamp and device."""
+        """Insert versions, or replace those with the same stamp and device."""
         sql = f"INSERT OR REPLACE INTO device_version (kind, id, {_VERSION.listed}) VALUES (?, ?, {marks(_VERSION.names)})"
         with self._database.joined():
             self._database.change_many(sql, [(kind, id, *_VERSION.write(each)) for each in versions])
@@ -277,7 +277,7 @@ class DeviceRoom:
         return set(self._database.values(sql, [conversation, mark]))
 
     def put_deletion(self, note: DeletionNote) -> None:
-        """Insert, or replace by id."""
+        """Insert a deletion, or replace the one with the same id."""
         with self._database.joined():
             self._database.change(_DELETION.upsert("device_forgotten", "id"), _DELETION.write(note))
 
@@ -305,7 +305,7 @@ class DeviceRoom:
             self._database.change_many(sql, [(id,) for id in ids])
 
     def deletions(self, ids: Iterable[str]) -> dict[str, DeletionNote]:
-        """Those of the given records, by id."""
+        """The deletions of the given records, by id."""
         return {
             note.id: note
             for listed, some in batches(ids)
@@ -344,7 +344,7 @@ class DeviceRoom:
         }
 
     def own_segments(self) -> list[SegmentNote]:
-        """Those that this store wrote, also under a former id, and that nothing replaced; the first first."""
+        """Current segments that this store wrote, also under a former id, in order."""
         return self._database.records(
             _SEGMENT, "FROM device_segment WHERE is_mine = 1 AND state = 'read' ORDER BY n"
         )
@@ -355,7 +355,7 @@ class DeviceRoom:
         return int(self._database.value(sql, [device]))
 
     def put_segment(self, note: SegmentNote) -> int:
-        """Insert, or replace by name; its number here."""
+        """Insert a segment, or replace the one with the same name. Returns its number."""
         columns = [name for name in _SEGMENT.names if name != "n"]
         updates = ", ".join(f"{name} = excluded.{name}" for name in columns if name != "name")
         sql = (
@@ -402,7 +402,7 @@ class DeviceRoom:
         return self._database.values(sql, [entity]) if self.is_possible else []
 
     def tally_held(self) -> dict[str, tuple[int, int]]:
-        """For each device that wrote segments, how many memories and conversations are in them."""
+        """The number of memories and conversations in the segments of each device."""
         sql = (
             "SELECT s.device, count(DISTINCT CASE WHEN v.id IS NOT NULL THEN h.entity END),"
             " count(DISTINCT CASE WHEN c.id IS NOT NULL THEN h.entity END)"

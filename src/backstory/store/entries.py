@@ -77,19 +77,20 @@ class EntryRoom:
         return source, f"{unhidden} AND ({visible}) IS NOT TRUE", [numbers, *bounds, *values]
 
     def size_hint(self) -> int:
-        """About how many entries there are; never less, cheap to ask."""
+        """An upper bound for the number of entries, cheap to compute."""
         return int(self._database.value("SELECT coalesce(max(n), 0) FROM entry"))
 
     def passing(self, where: Filter) -> Passing | None:
-        """Those that match, if that is known without looking at each."""
+        """The entries that match, if that is known in memory; otherwise None."""
         return self._database.passing(where)
 
     def projects(self) -> list[str]:
-        """Those of all entries."""
+        """The projects of all entries."""
         return self._database.distinct("entry", "project")
 
     def activity(self, project: str | None = None) -> list[ProjectActivity]:
-        """How much each project has, or one of them, and when something of it last changed; messages count by their conversations."""
+        """Record counts and last change per project, optionally of one project. Messages count as their
+        conversations."""
         condition, values = ("TRUE", []) if project is None else ("project = ?", [project])
         sql = (
             "SELECT project, sum(records), max(last_at) FROM ("
@@ -104,7 +105,7 @@ class EntryRoom:
         ]
 
     def surfaces(self) -> list[str]:
-        """Those of all entries."""
+        """The surfaces of all entries."""
         return self._database.distinct("entry", "surface")
 
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:

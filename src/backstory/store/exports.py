@@ -18,7 +18,7 @@ class ExportRoom:
         self._database = database
 
     def put(self, export: StoredExport) -> None:
-        """Insert, or replace by path."""
+        """Insert an export, or replace the one with the same path."""
         with self._database.transaction():
             self._database.change("DELETE FROM stored_export WHERE path = ?", [export.path])
             sql = "INSERT INTO stored_export (path, packed, size, quoted, made_at) VALUES (?, ?, ?, ?, ?)"
@@ -32,7 +32,7 @@ class ExportRoom:
         return bool(self._database.rows("SELECT 1 FROM stored_export WHERE path = ?", [path]))
 
     def forget(self, ids: Collection[str]) -> int:
-        """Delete the exports that quote one of these memories or conversations, and return how many there were."""
+        """Delete exports that quote one of these memories or conversations. Returns their number."""
         wanted = set(ids)
         with self._database.joined():
             quoted = self._database.pairs("SELECT path, quoted FROM stored_export")

@@ -31,13 +31,13 @@ class FileRoom:
         return files[0] if files else None
 
     def latest(self, path: str) -> CachedFile | None:
-        """As any session saw it last."""
+        """The file as any session last saw it."""
         rest = "FROM cached_file WHERE path = ? ORDER BY cached_at DESC, id LIMIT 1"
         files = self._database.records(FILE, rest, [path])
         return files[0] if files else None
 
     def find(self, session: str) -> list[CachedFile]:
-        """By path."""
+        """The files of a session, sorted by path."""
         return self._database.records(FILE, "FROM cached_file WHERE session = ? ORDER BY path", [session])
 
     def put_blobs(self, contents: Sequence[bytes]) -> list[str]:

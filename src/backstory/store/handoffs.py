@@ -21,11 +21,11 @@ class HandoffRoom:
             self._database.change(_HANDOFF.upsert("handoff", "conversation"), _HANDOFF.write(handoff))
 
     def all(self) -> list[SessionHandoff]:
-        """The oldest first."""
+        """All handoffs, oldest first."""
         return self._database.records(_HANDOFF, "FROM handoff ORDER BY handed_at, conversation", [])
 
     def into(self, conversations: Sequence[str]) -> list[SessionHandoff]:
-        """How these conversations came into being, of those that were handed over."""
+        """The handoffs that created these conversations."""
         return self._found("conversation", conversations)
 
     def of(self, sources: Sequence[str]) -> list[SessionHandoff]:
@@ -46,8 +46,9 @@ class HandoffRoom:
         return list(by_id.values())
 
     def clear(self, sources: Sequence[str]) -> int:
-        """Forget which files repeat words of these conversations, of how many handoffs. Which sessions are copies stays known: a
-        sync must not learn the forgotten words from them."""
+        """Delete the paths of files that repeat these conversations. Returns the number of handoffs.
+
+        The handoffs themselves stay, because a sync must not import the forgotten text from the copies."""
         with self._database.joined():
             return sum(
                 self._database.change(

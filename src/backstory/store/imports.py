@@ -16,13 +16,13 @@ class Imports:
         self._database = database
 
     def put(self, rows: Sequence[ImportedRecord]) -> None:
-        """Insert, or replace by id."""
+        """Insert records, or replace those with the same id."""
         with self._database.joined():
             sql = _IMPORTED.upsert("imported", "id")
             self._database.change_many(sql, [_IMPORTED.write(row) for row in rows])
 
     def get(self, ids: Iterable[str]) -> dict[str, ImportedRecord]:
-        """Those of the given that were ever imported, by id."""
+        """Those of the given ids that were ever imported, with their records."""
         return {
             row.id: row
             for marks, some in batches(ids)
@@ -30,7 +30,7 @@ class Imports:
         }
 
     def of_part(self, part: str) -> list[ImportedRecord]:
-        """In the order of their ids."""
+        """The records of one part, sorted by id."""
         return self._database.records(_IMPORTED, "FROM imported WHERE part = ? ORDER BY id", [part])
 
     def forget(self, ids: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ class LinkRoom:
         self._database = database
 
     def put(self, link: MemoryLink) -> None:
-        """Insert, or replace by id."""
+        """Insert a link, or replace the one with the same id."""
         with self._database.joined():
             self._database.change(_LINK.upsert("link", "id"), _LINK.write(link))
 
@@ -57,7 +57,7 @@ class LinkRoom:
         return [Relation(subject, relationship, object, _CERTAIN) for subject, relationship, object in rows]
 
     def delete_at(self, memories: Sequence[str]) -> int:
-        """Delete the links that begin or end at one of the memories; how many there were."""
+        """Delete links that begin or end at one of the memories. Returns their number."""
         with self._database.joined():
             return sum(
                 self._database.change(

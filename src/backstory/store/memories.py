@@ -130,7 +130,7 @@ class MemoryRoom:
         return self._database.pairs(sql, [f"%{literal(json.dumps(field))}%"])
 
     def count_by_session(self, where: Filter) -> dict[str, int]:
-        """How many memories that match each session has."""
+        """The number of matching memories per session."""
         condition, values = where_clause(where)
         sql = (
             f"SELECT e.thread, count(*) FROM entry e WHERE {MEMORIES} AND e.thread IS NOT NULL"
@@ -144,7 +144,7 @@ class MemoryRoom:
         return self._database.records(_TALLY, rest, values)
 
     def tally_channels(self, where: Filter) -> list[ChannelTally]:
-        """How many memories match, by channel, session, category, priority and privacy."""
+        """The number of matching memories by channel, session, category, priority and privacy."""
         condition, values = where_clause(where)
         columns = Columns(
             ChannelTally, {"priority": PRIORITY, "is_private": FLAG, "first": TIME, "last": TIME},
@@ -157,7 +157,7 @@ class MemoryRoom:
         return self._database.records(columns, rest, values)
 
     def count_updated(self, where: Filter, since: datetime) -> int:
-        """How many memories that match were saved again, the last time then or later."""
+        """The number of matching memories that were last changed at or after `since`."""
         condition, values = where_clause(where)
         again = "EXISTS (SELECT 1 FROM former f WHERE f.entry = e.n)"
         sql = (
@@ -175,14 +175,14 @@ class MemoryRoom:
         return self._database.values(sql, [where.public_or_in or "", *values])
 
     def tally_hours(self, where: Filter) -> list[HourTally]:
-        """In the order of time."""
+        """The number of matching memories per hour, in chronological order."""
         condition, values = where_clause(where)
         rest = f"FROM entry e WHERE {MEMORIES} AND {condition} GROUP BY hour, e.category, e.priority ORDER BY hour"
         return self._database.records(_HOUR, rest, values)
 
     def leading(self, where: Filter, tallies: Sequence[Tally], each: int) -> list[str]:
-        """Ids of the first memories of each category, by priority and then the latest change, given how many
-        there are of each kind."""
+        """Ids of the first memories of each category, by priority and then latest change, given the counts of each
+        kind."""
         condition, values = where_clause(where)
         chosen: list[str] = []
         room: dict[str | None, int] = {}
@@ -218,7 +218,7 @@ class MemoryRoom:
         return self._database.records(FORMER, f"FROM former WHERE entry = ({entry}) ORDER BY place", [id])
 
     def openings(self, where: Filter, length: int) -> list[tuple[str, str]]:
-        """How the present and former values of memories begin, with the memory's id."""
+        """The beginnings of current and former values, each with the memory's id."""
         condition, values = where_clause(where)
         sql = (
             f"SELECT e.id, substr(e.text, 1, {length:d}) FROM entry e WHERE {MEMORIES} AND {condition} UNION ALL"
@@ -228,7 +228,7 @@ class MemoryRoom:
         return [(id, text) for id, text in self._database.rows(sql, values * 2)]
 
     def count_former(self, where: Filter) -> dict[str, int]:
-        """How often each memory that matches was saved again; only those that were."""
+        """The number of former values of each matching memory that has any."""
         condition, values = where_clause(where)
         if where.public_or_in is not None:  # a value may have been private before the memory became public
             condition += " AND (f.private = 0 OR e.thread = ?)"

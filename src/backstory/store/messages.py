@@ -37,7 +37,7 @@ class MessageRoom:
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, first])
 
     def last_said(self, conversation: str, *, limit: int) -> list[Message]:
-        """The newest first."""
+        """The last messages of user and assistant, newest first."""
         rest = f"FROM entry e WHERE {OWN} AND e.{SPOKEN} ORDER BY e.seq DESC, e.n DESC {bounds(limit)}"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation])
 
@@ -65,7 +65,7 @@ class MessageRoom:
         return counts
 
     def sizes(self, conversations: Sequence[str]) -> dict[str, int]:
-        """How many characters the messages of each have together, of those that have any."""
+        """The total characters of each conversation's messages; conversations without messages are left out."""
         counts: dict[str, int] = {}
         for marks, some in batches(conversations):
             sql = f"SELECT thread, sum(length(text)) FROM entry WHERE kind = ? AND thread IN ({marks}) GROUP BY thread"
@@ -73,7 +73,7 @@ class MessageRoom:
         return {conversation: int(size) for conversation, size in counts.items()}
 
     def lengths(self, conversations: Sequence[str]) -> dict[str, int]:
-        """How many places each has, of those that have any."""
+        """The number of places of each conversation; conversations without messages are left out."""
         counts: dict[str, int] = {}
         for marks, some in batches(conversations):
             sql = (
@@ -110,7 +110,7 @@ class MessageRoom:
         return texts
 
     def named(self, ids: Sequence[str]) -> dict[str, Message]:
-        """Those of the given messages that are there, by id."""
+        """Those of the given messages that exist, by id."""
         by_id: dict[str, Message] = {}
         for marks, some in batches(ids):
             messages = self._database.records(MESSAGE, f"FROM entry e WHERE e.id IN ({marks})", some)
@@ -173,7 +173,7 @@ class MessageRoom:
         return [(seq, text) for seq, text in self._database.rows(sql, [conversation])]
 
     def prompt_times(self, conversation: str) -> dict[int, tuple[datetime, datetime]]:
-        """By the `seq` of each message of the user: its time, and that of the last message before the next one."""
+        """For the `seq` of each user message, its time and that of the last message before the next user message."""
         # one pass: each message carries the prompt before it. A query for each prompt took 4 s of 20,000 messages
         marked = (
             "SELECT seq, role, created_at, max(CASE WHEN role = 'user' THEN seq END) OVER (ORDER BY seq) AS prompt"

@@ -76,7 +76,7 @@ def migrate(database: Database, backend: str, backup: Callable[[int], None]) -> 
 
 
 def check_level(compat: int, version: int | None = None) -> None:
-    """Raises Incompatible for a database that only newer programs may write."""
+    """Raise Incompatible for a database that only newer programs may write."""
     if compat > LATEST:
         raise Incompatible(
             f"The store was written by a newer Backstory (version {version or compat}, this one knows {LATEST}).",

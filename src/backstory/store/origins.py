@@ -26,17 +26,17 @@ class OriginRoom:
         self._database = database
 
     def files(self) -> dict[str, MemoryFileState]:
-        """By path."""
+        """All memory files, by path."""
         files = self._database.records(_FILE, "FROM memory_file ORDER BY path")
         return {file.path: file for file in files}
 
     def put_file(self, file: MemoryFileState) -> None:
-        """Insert, or replace by path."""
+        """Insert a file, or replace the one with the same path."""
         with self._database.joined():
             self._database.change(_FILE.upsert("memory_file", "path"), _FILE.write(file))
 
     def of_file(self, path: str) -> dict[str, MemoryOrigin]:
-        """By anchor."""
+        """The origins in a file, by anchor."""
         origins = self._database.records(_ORIGIN, "FROM memory_origin WHERE path = ? ORDER BY anchor", [path])
         return {origin.anchor: origin for origin in origins}
 
@@ -57,7 +57,7 @@ class OriginRoom:
         ]
 
     def put(self, origins: Sequence[MemoryOrigin]) -> None:
-        """Insert, or replace by path and anchor."""
+        """Insert origins, or replace those with the same path and anchor."""
         with self._database.joined():
             sql = _ORIGIN.upsert("memory_origin", "path", "anchor")
             self._database.change_many(sql, [_ORIGIN.write(origin) for origin in origins])
@@ -68,6 +68,6 @@ class OriginRoom:
             self._database.change_many(sql, [(origin.path, origin.anchor) for origin in origins])
 
     def census(self) -> dict[str, MemoryFileCensus]:
-        """By program, of those that ever had a file."""
+        """Counts by program, for programs that ever had a file."""
         sql = f"SELECT f.program, {_CENSUS.selected} FROM memory_file f WHERE f.is_gone = 0 GROUP BY f.program ORDER BY f.program"
         return {program: _CENSUS.read(counts) for program, *counts in self._database.rows(sql)}

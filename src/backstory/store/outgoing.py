@@ -18,7 +18,7 @@ class OutgoingRoom:
             self._database.change(_DELIVERY.insert("outgoing"), _DELIVERY.write(delivery))
 
     def all(self) -> list[Delivery]:
-        """The oldest first."""
+        """All deliveries, oldest first."""
         return self._database.records(_DELIVERY, "FROM outgoing ORDER BY queued_at, key")
 
     def note_problem(self, key: str, problem: str) -> None:

@@ -22,7 +22,7 @@ class Residues:
         self._database = database
 
     def note(self, tables: Collection[str]) -> None:
-        """In the transaction that deletes from the tables."""
+        """Record tables, inside the transaction that deletes from them."""
         sql = (
             "INSERT INTO lease (name, holder, leased_until) VALUES (?, ?, 0)"
             " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder"

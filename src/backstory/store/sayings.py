@@ -24,7 +24,7 @@ class SayingRoom:
         self._database = database
 
     def of(self, conversation: str) -> list[MessageSaying]:
-        """All of a conversation, in the order in which they were made."""
+        """All sayings of a conversation, in order."""
         sql = (
             f"SELECT e.id, {_FIELDS.selected} FROM saying s JOIN entry e ON e.n = s.entry"
             " WHERE s.thread = ? ORDER BY s.entry, s.place"

@@ -21,7 +21,7 @@ class SessionRoom:
         self._database = database
 
     def put(self, session: Session) -> None:
-        """Insert, or replace by id."""
+        """Insert a session, or replace the one with the same id."""
         with self._database.joined():
             self._database.change(_SESSION.upsert("session", "id"), _SESSION.write(session))
 
@@ -30,7 +30,7 @@ class SessionRoom:
         return sessions[0] if sessions else None
 
     def find(self, surface: str, *, after: datetime | None, before: datetime | None) -> list[Session]:
-        """Those that the surface made or saved in, the newest first."""
+        """Sessions that the surface created or saved in, newest first."""
         values = [to_ms(after) if after else -(2**62), to_ms(before) if before else 2**62, surface, surface]
         saved = "SELECT 1 FROM entry e WHERE e.thread = session.id AND e.surface = ?"
         rest = f"FROM session WHERE created_at >= ? AND created_at < ? AND (surface = ? OR EXISTS ({saved}))"
@@ -41,13 +41,14 @@ class SessionRoom:
             self._database.change(_EVENT.insert("event"), _EVENT.write(event))
 
     def events(self, where: Filter, limit: int | None = None) -> list[Event]:
-        """Newest first. Of the Filter, surfaces, threads, projects and times count: an event has nothing else of it."""
+        """Events, newest first. Only surfaces, threads, projects and times of the Filter apply: an event has no
+        other fields."""
         condition, values = events_clause(where)
         rest = f"FROM event WHERE {condition} ORDER BY created_at DESC, id DESC {bounds(limit)}"
         return self._database.records(_EVENT, rest, values)
 
     def events_of_type(self, tool: str, type: str) -> list[Event]:
-        """The oldest first."""
+        """Events of a type, oldest first."""
         rest = "FROM event WHERE tool = ? AND type = ? ORDER BY created_at, id"
         return self._database.records(_EVENT, rest, [tool, type])
 
@@ -57,7 +58,7 @@ class SessionRoom:
             self._database.change(_EVENT.upsert("event", "id"), _EVENT.write(event))
 
     def delete_events(self, memories: Sequence[str]) -> int:
-        """Those that the given memories were made of; how many there were."""
+        """Delete the events that the given memories were made from. Returns their number."""
         with self._database.joined():
             return sum(
                 self._database.change(f"DELETE FROM event WHERE memory IN ({marks})", some)
@@ -65,7 +66,7 @@ class SessionRoom:
             )
 
     def count_events(self, where: Filter) -> list[tuple[int, int]]:
-        """Hours since 1970 in which events happened, and how many; in the order of time."""
+        """The number of events per hour since 1970, in chronological order."""
         condition, values = events_clause(where)
         sql = f"SELECT created_at / 3600000 AS hour, count(*) FROM event WHERE {condition} GROUP BY hour ORDER BY hour"
         return [(hour, count) for hour, count in self._database.rows(sql, values)]

@@ -47,13 +47,13 @@ class SyncRoom:
         self._conversations = conversations
 
     def sources(self, reader: str | None = None) -> dict[str, SourceState]:
-        """By path."""
+        """The states of all sources, optionally of one reader, by path."""
         only, values = ("", []) if reader is None else ("WHERE reader = ?", [reader])
         states = self._database.records(_SOURCE, f"FROM source {only} ORDER BY path", values)
         return {source.path: source for source in states}
 
     def stamps(self, reader: str) -> dict[str, SourceStamp]:
-        """By path."""
+        """The stamps of a reader's sources, by path."""
         rest = "FROM source WHERE reader = ? ORDER BY path"
         return {stamp.path: stamp for stamp in self._database.records(_STAMP, rest, [_HAS_CONTEXT, reader])}
 
@@ -70,7 +70,7 @@ class SyncRoom:
         )
 
     def put(self, source: SourceState) -> None:
-        """Insert, or replace by path."""
+        """Insert a source, or replace the one with the same path."""
         known = source if source.read_at else source._replace(read_at=utc_now())
         with self._database.joined():
             self._database.change(_PUT, _SOURCE.write(known))
@@ -105,12 +105,12 @@ class SyncRoom:
             self._database.change(sql, [_NOTHING_READ, path])
 
     def problems(self) -> dict[str, str]:
-        """Why sources could not be read, by path."""
+        """The reasons why sources could not be read, by path."""
         sql = "SELECT path, problem FROM source WHERE problem <> '' AND is_gone = 0 ORDER BY path"
         return self._database.pairs(sql)
 
     def census(self) -> dict[str, ReaderCensus]:
-        """By reader, of those that ever found a source."""
+        """Counts by reader, for readers that ever found a source."""
         rows = self._database.rows(
             f"SELECT reader, {_CENSUS.selected} FROM source GROUP BY reader ORDER BY reader"
         )
@@ -127,7 +127,7 @@ class SyncRoom:
             self._database.change_many(sql, [(id, to_ms(at)) for id in conversations])
 
     def forget(self, conversations: Sequence[str], at: datetime) -> int:
-        """Delete, from the archive too, and leave tombstones; how many conversations went."""
+        """Delete conversations, live and archived, and leave tombstones. Returns their number."""
         with self._database.joined():
             self.bury(conversations, at)
             archived = sum(
@@ -142,7 +142,7 @@ class SyncRoom:
         return bool(self._database.rows(_KNOWN, [conversation] * 3))
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:
-        """Those of the given that must not come back."""
+        """Those of the given conversations that must not come back."""
         return {
             id
             for marks, some in batches(conversations)

@@ -22,7 +22,7 @@ class Forgettable(Enum):
 
 
 class Travel(Enum):
-    """How the rows of a table get to the other machines of the user."""
+    """The way in which rows of a table reach the user's other machines."""
 
     STAYS = auto()
     IN_RECORD = auto()
@@ -257,7 +257,7 @@ _DECLARATIONS = (
     ),
     _table("device_project", "path", "identity is_local", NO_WORDS, NOT_COPIED, STAYS, only_in=SQLITE),
 )  # fmt: skip
-"""In an order in which none refers to rows of a later one."""
+"""All tables, ordered so that none refers to rows of a later one."""
 
 TABLES = {table.name: table for table in _DECLARATIONS}
 COPIED_TABLES = {name: table for name, table in TABLES.items() if table.copied_rows}

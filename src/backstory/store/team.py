@@ -48,7 +48,7 @@ class TeamRoom:
             self._database.change_many("UPDATE audited SET outcome = ? WHERE id = ?", ended)
 
     def audit_log(self, since: datetime) -> list[AuditRecord]:
-        """The oldest first."""
+        """Audit records since a time, oldest first."""
         return self._database.records(_AUDIT, "FROM audited WHERE at >= ? ORDER BY at, id", [to_ms(since)])
 
     def prune_audit_log(self, until: datetime) -> None:
@@ -83,7 +83,7 @@ class TeamRoom:
         return self._database.records(_MEMBER, "FROM space_member WHERE person = ? ORDER BY space", [person])
 
     def put_settings(self, settings: TenantSettings) -> None:
-        """Insert, or replace by tenant."""
+        """Insert settings, or replace those of the same tenant."""
         with self._database.transaction():
             self._database.change(_SETTINGS.upsert("tenant_setting", "tenant"), _SETTINGS.write(settings))
 
@@ -96,12 +96,12 @@ class TeamRoom:
         return rows[0] if rows else TenantSettings(tenant)
 
     def all_settings(self) -> dict[str, TenantSettings]:
-        """By tenant; those without a setting of their own are not in it."""
+        """Settings by tenant; tenants without their own are left out."""
         rows = self._database.records(_SETTINGS, "FROM tenant_setting ORDER BY tenant")
         return {each.tenant: each for each in rows}
 
     def put_key_set(self, key_set: StoredKeySet) -> None:
-        """Insert, or replace by URL."""
+        """Insert a key set, or replace the one with the same URL."""
         with self._database.transaction():
             self._database.change(_KEY_SET.upsert("key_set", "url"), _KEY_SET.write(key_set))
 
@@ -110,7 +110,7 @@ class TeamRoom:
         return rows[0] if rows else None
 
     def put_connection(self, connection: Connection) -> None:
-        """Insert, or replace by id."""
+        """Insert a connection, or replace the one with the same id."""
         with self._database.transaction():
             self._database.change(_CONNECTION.upsert("connection", "id"), _CONNECTION.write(connection))
 

@@ -30,7 +30,7 @@ class TraceRoom:
         self._database = database
 
     def find(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[TraceHit]:
-        """The newest first, of messages that match."""
+        """Traces of matching messages, newest first."""
         return self._find(f"t.kind IN ({marks(kinds)}) AND " if kinds else "", kinds, where, limit)
 
     def touching(self, path: str, where: Filter) -> list[TraceHit]:
@@ -65,7 +65,7 @@ class TraceRoom:
         return files
 
     def conversations_with_files(self, conversations: Sequence[str]) -> set[str]:
-        """Those in which a file was read or written."""
+        """Those of the conversations in which a file was read or written."""
         sql = (
             "SELECT id FROM conversation c WHERE id IN ({}) AND EXISTS (SELECT 1 FROM entry e"
             f" JOIN trace t ON t.entry = e.n WHERE e.thread = c.id AND t.kind IN {_FILES})"

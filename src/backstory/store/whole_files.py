@@ -19,12 +19,12 @@ _UNFINISHED = lazy_pattern(r"\..+\.(\d+)\.new(-wal|-shm|-journal)?")
 
 
 def draft_path(path: Path) -> Path:
-    """Where a file is made that will have this name when it is whole."""
+    """The temporary path of a file until it is complete."""
     return path.with_name(f".{path.name}.{os.getpid()}.new")
 
 
 def make_private(path: Path) -> None:
-    """Only the user may read a store; SQLite gives -wal and -shm the rights of the file itself."""
+    """Create a file that only the user can read; SQLite gives -wal and -shm the mode of the main file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():  # to close a file that SQLite has open would drop this process's locks on it
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

@@ -1,5 +1,5 @@
-"""How entries are written: the row, its words in the text index, its place among those that wait for vectors; and how
-they go, with all that was derived from them."""
+"""Writing and deleting entries: the row, its words in the text index, its place in the queue for vectors, and all
+derived data."""
 
 from __future__ import annotations
 

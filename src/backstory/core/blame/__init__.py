@@ -45,7 +45,7 @@ class Sureness(StrEnum):
 
 
 class LineOrigin(NamedTuple):
-    """Where an assistant wrote a line."""
+    """The place in a conversation where an assistant wrote a line."""
 
     conversation: Conversation
     number: int
@@ -58,9 +58,9 @@ class BlamedLine(NamedTuple):
     number: int
     text: str
     commit: Commit | None
-    """None where it is not committed."""
+    """None if the line is not committed."""
     origin: LineOrigin | None
-    """None where no assistant is known to have written it."""
+    """None if no assistant is known to have written it."""
 
 
 class BlamedFile(NamedTuple):
@@ -72,7 +72,7 @@ class BlamedFile(NamedTuple):
     """The numbers of the messages with edits, by message id."""
 
     def remover(self, removed: Sequence[str], until: datetime) -> LineOrigin | None:
-        """Where an assistant took these lines out, before a time; None where no edit is known that did."""
+        """The edit that removed these lines before a time; None if there is none."""
         wanted = {line.strip() for line in removed} - {""}
         for writing in reversed(self.writings.edits):
             if writing.at > until + SLACK or not wanted:
@@ -221,7 +221,7 @@ def _read(file: Path) -> list[str]:
 
 
 def _lines(data: bytes) -> list[str]:
-    """As git counts them: by newlines alone."""
+    """The lines as git counts them: separated by newlines alone."""
     lines = data.decode("utf-8", "replace").split("\n")
     return lines[:-1] if lines[-1] == "" else lines
 
@@ -238,8 +238,9 @@ class Commit(NamedTuple):
 
 
 def commits_of_lines(tree: Path, path: str, commit: str = "") -> list[Commit | None]:
-    """For each line of the file as it is on disk, or at a commit; None where it is not committed. Empty without a
-    repository, or for a file that it does not know."""
+    """The commit of each line of a file on disk, or at a commit; None for uncommitted lines.
+
+    Empty without a repository, or for an untracked file."""
     words = ("blame", "--porcelain", "--no-textconv", *([commit] if commit else []), "--", path)
     output = ask(tree, *without_filters(tree), *words, timeout_s=TIMEOUT_S)
     return list(_read_commits(printable(output.text))) if output.is_ok else []

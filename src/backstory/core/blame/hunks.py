@@ -24,16 +24,16 @@ class CommitRange(NamedTuple):
     last: str
     ended_at: datetime
     begun: Mapping[str, datetime]
-    """When the commit before each of them was written."""
+    """The time of the commit before each of them."""
 
 
 class Hunk(NamedTuple):
     path: str
-    """At the end of the range, or where it was until it was deleted."""
+    """The path at the end of the range, or before its deletion."""
     first: int
-    """Its first line at the end of the range; where lines were only removed, the line before them."""
+    """The first line at the end of the range; if lines were only removed, the line before them."""
     added: int
-    """How many lines; 0 where lines were only removed."""
+    """The number of added lines; 0 if lines were only removed."""
     removed: tuple[str, ...]
 
 
@@ -86,7 +86,7 @@ def _commit(tree: Path, name: str) -> str:
 
 
 def hunks_of(tree: Path, commits: CommitRange) -> list[Hunk]:
-    """In the order of files and lines. Raises GitFailed."""
+    """The hunks, ordered by file and line. Raises GitFailed."""
     words = (
         "-c",
         "core.quotePath=false",

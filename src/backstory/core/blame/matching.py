@@ -20,16 +20,16 @@ SLIGHT = 0.1
 
 class Match(NamedTuple):
     edit: int
-    """Its place among the edits."""
+    """The index of the edit."""
     line: int
     """The line's position in the edit's new text."""
     weight: float
-    """How much agrees, the line itself and its neighbours."""
+    """The amount of agreement of the line and its neighbours."""
 
 
 class _File(NamedTuple):
     lines: list[str]
-    """Without indentation, which formatters change."""
+    """The lines without indentation, which formatters change."""
     weights: list[float]
     telling: dict[str, list[int]]
     """The positions of each distinctive line."""

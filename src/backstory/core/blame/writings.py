@@ -36,7 +36,7 @@ IsFile = Callable[[Conversation, str], bool]
 class Writing(NamedTuple):
     conversation: str
     message: str
-    """Its id, without the part of the tool."""
+    """The id of the message, without the suffix for tools."""
     at: datetime
     old: str
     new: str
@@ -44,9 +44,9 @@ class Writing(NamedTuple):
 
 class Writings(NamedTuple):
     edits: list[Writing]
-    """In the order of time."""
+    """The edits in chronological order."""
     silent: list[Writing]
-    """Where the file was written, but not with which text: by a command, or where not all of it can be read any more."""
+    """Writes without a known text: by a command, or because the text can no longer be read completely."""
     conversations: dict[str, Conversation]
 
 

@@ -29,7 +29,7 @@ class ChronicleEvent(NamedTuple):
     """The time of the event; for a conversation, of its last message."""
     kind: EventKind
     id: str
-    """For a commit its hash."""
+    """The id of the record; for a commit its hash."""
     title: str
     project: str
     who: str

@@ -37,7 +37,7 @@ class ExportedFiles(NamedTuple):
     folder: Path
     files: list[Path]
     total: int
-    """How many conversations match."""
+    """The number of conversations that match."""
 
 
 class ConversationExport(CorePart):
@@ -104,7 +104,7 @@ class ConversationExport(CorePart):
         return next(filter(None, folders), "")
 
     def transcript(self, conversation: Conversation, above: frozenset[str] = frozenset()) -> ConversationTree:
-        """With those of its subagents and forks."""
+        """A conversation with its subagents and forks."""
         store = self.engine.store
         above |= {conversation.id}  # files of others may tell of a ring
         minor = store.conversations.find(ConversationFilter(parents=(conversation.id,), kinds=MINOR))

@@ -42,7 +42,7 @@ class ReplayPrompt(NamedTuple):
 
     seq: int
     text: str
-    """Its beginning."""
+    """The beginning of the text."""
     at: datetime
     answered_at: datetime
     """The time of the last message before the next prompt."""
@@ -120,7 +120,7 @@ class Replay(CorePart):
         return above, self._find(ConversationFilter(parents=(conversation.id,)))[::-1]
 
     def tally(self, which: ConversationFilter) -> list[ConversationTally]:
-        """How many conversations of each assistant in each project, the last added to first."""
+        """The number of conversations per assistant and project, last updated first."""
         return self.engine.store.conversations.tally(self.caller.visible_conversations(which))
 
     def _find(self, which: ConversationFilter) -> list[Conversation]:

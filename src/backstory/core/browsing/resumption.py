@@ -1,6 +1,7 @@
-"""How to go on with a conversation in the assistant that had it: the assistant's own command, and where to start it.
+"""The command that resumes a conversation in its own assistant, and the directory to run it in.
 
-`core/handoff` goes on in another one."""
+`core/handoff` continues it in another assistant.
+"""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ class Resumption(NamedTuple):
     conversation: Conversation
     words: tuple[str, ...]
     directory: str
-    """Where the assistant worked; empty when that is not known."""
+    """The working directory of the assistant, or "" if unknown."""
 
     @property
     def line(self) -> str:
-        """To type or paste into a shell."""
+        """The command as a line for a shell."""
         return self.line_of([self.words])
 
     def line_of(self, steps: Iterable[Sequence[str]]) -> str:
@@ -74,7 +75,7 @@ def resumption(store: Store, conversation: Conversation) -> Resumption:
 
 
 class HandoffLinks(NamedTuple):
-    """How a conversation is related to others by going on in another assistant."""
+    """The conversations that this one continues, or that continue it, in other assistants."""
 
     source: str
     """The conversation that it continues, or ""."""

@@ -62,7 +62,7 @@ class MemoryReport(NamedTuple):
 
 
 def chosen_programs(names: Sequence[str]) -> list[MemoryProgram]:
-    """Those of the setting `client_memories`; all where it names none."""
+    """The programs of the setting `client_memories`; all if it is empty."""
     if tuple(names) == (NONE,):
         return []
     for name in names:
@@ -205,7 +205,7 @@ class _Reading:
 
 
 def _text_of(path: Path) -> str | None:
-    """None for a file that is too large. One that its program writes at this moment is read once more."""
+    """The text of a file; None if it is too large. A file that changes during the read is read once more."""
     for _ in range(2):
         before = path.stat()
         if before.st_size > MAX_FILE_BYTES:

@@ -31,11 +31,11 @@ class FedFile(NamedTuple):
     client: str
     project: str
     folders: tuple[str, ...] = ()
-    """Those that were made for it."""
+    """Folders that were created for the file."""
     is_made: bool = False
     """True if Backstory created the file."""
     lost: int = 0
-    """How often its program rewrote it without the block."""
+    """The number of times its program rewrote it without the block."""
 
 
 class FedState(NamedTuple):

@@ -59,7 +59,7 @@ _BOM = "\ufeff"
 
 
 class FedPlace(NamedTuple):
-    """Where one client loads notes about one project from."""
+    """The file from which one client loads notes about one project."""
 
     client: str
     project: str

@@ -37,7 +37,7 @@ class MemoryFile(NamedTuple):
 
 class MemoryProgram(NamedTuple):
     name: str
-    """In the setting `client_memories`."""
+    """The name in the setting `client_memories`."""
     source: str
     """The surface of its memories."""
     title: str
@@ -45,7 +45,7 @@ class MemoryProgram(NamedTuple):
 
 
 def with_known_projects(places: Places, store: Store) -> Places:
-    """With every project of the store that is a directory here."""
+    """The places with every project of the store that is a local directory."""
     known = (*places.projects, *map(Path, store.entries.projects()))
     return places._replace(
         projects=tuple(path for path in dict.fromkeys(known) if path.is_absolute() and path.is_dir())

@@ -17,7 +17,7 @@ from .files import SOURCES
 from .notes import MemoryNote, digest_of
 
 ALIKE = 0.6
-"""How much of a line must be as before, by difflib's ratio, for it to be the same line with other first words."""
+"""The minimum difflib ratio for two lines with different first words to count as one edited line."""
 COMPARED_CHARS = 400
 ADDED, CHANGED, RETIRED, RETURNED, FORGOTTEN = "added", "changed", "retired", "returned", "forgotten"
 
@@ -200,7 +200,8 @@ def _is_as_read(memory: Memory, origin: MemoryOrigin) -> bool:
 def _moved(
     lost: Iterable[MemoryOrigin], new: Iterable[ReadNote], text_of: Callable[[MemoryOrigin], str]
 ) -> dict[str, MemoryOrigin]:
-    """By anchor of a new note, the lost one that it was before: most of the line is the same, but not how it begins."""
+    """For the anchor of each new note, the missing note it was before: most of the line is equal, except its
+    beginning."""
     left = list(new)
     by_digest: dict[str, MemoryOrigin] = {}
     for origin in lost:

@@ -235,7 +235,7 @@ class Devices:
             return pull(self.engine, self._user_home, command, trust, call, dry_run=dry_run)
 
     def export(self, name: str, after_ms: int) -> Iterator[WireRecord]:
-        """For a machine that pulls from this one."""
+        """Export records for a machine that pulls from this one."""
         projects = ProjectIdentities(self.engine.store.devices, self._user_home, name)
         return export_records(self.engine, projects, name, after_ms)
 

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 SUBFOLDER = "backstory-devices"
 STEP_TIMEOUT_S = 60.0
-"""For one file or one listing on a slow share."""
+"""Time limit for one file or one listing on a slow share."""
 MAX_SEGMENT_FILE_BYTES = 50_000_000
 _VAULT = lazy_pattern(r"vault-(\d{1,6})[^/]*\.json")
 _PLACEHOLDER = lazy_pattern(r"\.(.+\.seg)\.icloud")
@@ -44,8 +44,8 @@ class DeviceFolder:
         self.root = folder / SUBFOLDER
 
     def check_there(self) -> None:
-        """Raises Unavailable when the folder, or the vault in it, is not there: a stick that is not plugged in, a share that is
-        not mounted."""
+        """Raise Unavailable if the folder or its vault is missing, for example a USB stick or a share that is not
+        mounted."""
         if not self._step(self.path.is_dir):
             raise Unavailable(
                 f"The folder {self.path} is not there; nothing was sent.",

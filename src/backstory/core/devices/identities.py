@@ -16,7 +16,7 @@ from ..projects.git import git
 from ..projects.related import remotes_of
 
 ROOT_TIMEOUT_S = 5.0
-"""To find the root commit git walks the whole history."""
+"""Time limit for finding the root commit, for which git walks the whole history."""
 HOME_MARK = "~"
 
 Identity = Mapping[str, Any]
@@ -33,7 +33,7 @@ class ProjectIdentities:
         self._local_names: dict[str, str] = {}
 
     def identity(self, path: str) -> Identity:
-        """How another machine recognises a project of this store."""
+        """The properties by which another machine recognises a project of this store."""
         if not path:
             return {}
         if path not in self._known:

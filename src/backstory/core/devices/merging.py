@@ -75,7 +75,7 @@ class Merger:
         self._now = now
         self.counts = MergeCounts()
         self.arrived: dict[str, set[str]] = {}
-        """By conversation, the messages that need not be sent: they are in the folder as they are here."""
+        """Messages by conversation that need not be sent, because the folder already has them in this form."""
 
     def merge(self, segment: OpenedSegment, size: int, *, is_mine: bool) -> None:
         name = segment.name
@@ -85,7 +85,8 @@ class Merger:
     def merge_records(
         self, records: Iterable[WireRecord], afterwards: Callable[[], None] = lambda: None
     ) -> None:
-        """In one transaction; `afterwards` is called in it. A record of an unknown kind is left for a later version."""
+        """Merge records in one transaction, which also calls `afterwards`. Unknown kinds are left for a later
+        version."""
         records = [
             record for record in records if isinstance(record, dict) and isinstance(record.get("id"), str)
         ]

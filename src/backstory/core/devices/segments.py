@@ -65,7 +65,7 @@ def make_segment(
 
 
 def open_segment(vault: Vault, name: SegmentName, raw: bytes) -> OpenedSegment:
-    """Raises NotOpened for another key, a forged or damaged file, and a format that this version does not know."""
+    """Open a segment. Raises NotOpened for another key, a forged or damaged file, and an unknown format."""
     start = len(MAGIC) + KEY_ID_BYTES
     if not raw.startswith(MAGIC):
         raise NotOpened("not a segment of this version")

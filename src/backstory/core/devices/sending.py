@@ -180,7 +180,7 @@ class SegmentWriter:
         self.bytes = 0
 
     def write(self, outgoing: Iterable[OutgoingRecord], replaces: Collection[str] = ()) -> int:
-        """How many records were written."""
+        """Write records as segments. Returns the number of records."""
         group: list[tuple[OutgoingRecord, bytes]] = []
         size = count = 0
         for each in outgoing:

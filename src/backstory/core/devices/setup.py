@@ -33,7 +33,7 @@ def setup_path(home: Path) -> Path:
 
 
 def read_setup(home: Path) -> DeviceSetup:
-    """Raises NotFound when this machine takes part in no vault."""
+    """The device settings. Raises NotFound if this machine has no vault."""
     path = setup_path(home)
     try:
         body = json.loads(path.read_text("utf-8"))
@@ -87,7 +87,7 @@ def synced_place(place: Path) -> str:
 
 
 def check_places(home: Path, folder: Path) -> None:
-    """Raises NotAllowed for a data directory that a synchroniser copies, and InvalidInput for a folder that overlaps it."""
+    """Raise NotAllowed if a synchroniser copies the data directory, and InvalidInput if the folder overlaps it."""
     if why := synced_place(home):
         raise NotAllowed(
             f"The data directory {home} is copied by a file synchroniser ({why}), which damages databases.",

@@ -39,7 +39,7 @@ class Stamper:
                 return
 
     def stamp(self, changes: Sequence[tuple[str, str]]) -> None:
-        """For a transaction of the caller's."""
+        """Stamp changes, inside the caller's transaction."""
         for kind, id in changes:
             if kind == MEMORY:
                 self._stamp_memory(id)

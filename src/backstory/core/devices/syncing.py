@@ -34,7 +34,7 @@ MAX_SMALL_SEGMENTS = 32
 """More of a device's own small segments become one."""
 PATIENT_SYNCS = 5
 PATIENT_S = 86_400
-"""How long a device leaves it to the one that forgot something to clear the folder of it."""
+"""How long other devices wait for the one that forgot a record to remove it from the folder."""
 ANNOUNCED_EVERY_S = 86_400
 """Interval after which a device without news still writes a segment, to show that it is active."""
 DEVICE = "device"
@@ -244,7 +244,7 @@ class DeviceSync:
     def write_records(
         self, records: Iterable[WireRecord], replaces: Collection[str] = (), vault: Vault | None = None
     ) -> None:
-        """With another vault: under its key."""
+        """Write records; with another vault, under its key."""
         self._writer(vault).write(map(OutgoingRecord, records), replaces)
 
     def _clear_folder(self) -> None:
@@ -354,7 +354,7 @@ def departure(id: str, name: str, state: str) -> WireRecord:
 
 
 def check_vaults(folder: DeviceFolder, listing: FolderListing, setup: DeviceSetup) -> None:
-    """Raises NotAllowed when the folder's vault is another one, or got a new key."""
+    """Raise NotAllowed if the folder has another vault or a new key."""
     vaults = folder.vaults(listing)
     others = {vault.id for vault in vaults} - {setup.vault.id}
     if others:

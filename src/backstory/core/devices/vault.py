@@ -174,7 +174,7 @@ def unseal(key: bytes, about: bytes, sealed: bytes) -> bytes | None:
 
 
 def check_installed() -> None:
-    """Raises Unavailable where the package for sealing is not installed."""
+    """Raise Unavailable if the encryption package is not installed."""
     _sodium()
 
 

@@ -35,7 +35,7 @@ _SHELL_WORDS = frozenset((
 ))  # fmt: skip
 """Prepare a command or print; the command itself is another part of the line."""
 _WRAPPERS = {"sudo": 0, "time": 0, "env": 0, "command": 0, "exec": 0, "nohup": 0, "nice": 0, "timeout": 1, "gtimeout": 1, "xargs": 0}  # fmt: skip
-"""Programs that run another one, and how many arguments of their own come before it."""
+"""Programs that run another one, and the number of their own arguments before it."""
 _LOOKING = frozenset((
     "ls", "cat", "head", "tail", "grep", "egrep", "fgrep", "rg", "ag", "fd", "find", "wc", "which", "type", "nl", "sed", "awk",
     "cut", "sort", "uniq", "tr", "jq", "yq", "tree", "stat", "file", "diff", "less", "more", "xxd", "od", "hexdump", "strings",
@@ -124,7 +124,7 @@ def without_values(command: str) -> str:
 
 @lru_cache(maxsize=256)
 def _bare(command: str) -> str:
-    """Without here-documents, substitutions, long quoted texts and comments."""
+    """The command without here-documents, substitutions, long quoted texts and comments."""
     text = command[:MAX_COMMAND_CHARS]
     if any(mark in text for mark in ("'", '"', "$(", "<<")):
         text = _HIDDEN.sub(_shortened, _HEREDOC.sub(_MARK, text))
@@ -182,7 +182,7 @@ def _without_wrappers(text: str) -> list[str]:
 
 
 def _without_options(words: list[str]) -> list[str]:
-    """From the first word on that is neither an option nor the value of one."""
+    """The words from the first one that is neither an option nor the value of one."""
     place = 0
     while place < len(words) and words[place].startswith("-"):
         place += 2 if _VALUED_OPTION.match(words[place]) else 1

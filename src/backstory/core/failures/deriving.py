@@ -20,7 +20,7 @@ MAX_CONVERSATIONS_AT_ONCE = 50
 
 
 def derive_next_runs(store: Store) -> int:
-    """Store the runs of some conversations that have none by the present rules; how many conversations there were."""
+    """Derive the runs of some conversations by the current rules. Returns the number of conversations."""
     due = store.conversations.with_older_run_rules(RUN_RULES, limit=MAX_CONVERSATIONS_AT_ONCE)
     for conversation in due:
         runs = list(_runs_in(store.traces.of(conversation.id)))

@@ -44,7 +44,7 @@ def _runs_of(turn: Turn) -> Iterator[CommandRun]:
 
 
 def run_of(command: str, result: CallResult) -> CommandRun | None:
-    """How a command ended. None for one that does nothing, or did not run."""
+    """The outcome of a command; None if it does nothing or did not run."""
     parts = families(command)
     if not parts:
         return None

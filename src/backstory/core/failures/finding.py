@@ -21,7 +21,7 @@ MAX_MATCHES = 500
 MAX_CANDIDATES = 12
 """The number of best matching failures whose solution is looked up."""
 MIN_SCORE = 0.125
-"""For one line; with more lines in the question more of them must match."""
+"""The minimum score for one line; with more lines in the query, more of them must match."""
 SIMILAR_WEIGHT = 0.4
 UNSURE_WEIGHT = 0.7
 """The weight of a failure that is visible only in the output."""
@@ -100,7 +100,8 @@ def _answers(
 def _scores(
     asked: Collection[int], failed: Iterable[FailureMatch], match: ErrorMatch
 ) -> dict[FailureMatch, float]:
-    """By failed run, the sum over the lines that it shares with the question: a line that many conversations met counts less."""
+    """The score of each failed run: the sum over lines shared with the query, with lines of many conversations
+    weighted less."""
     conversations: dict[int, set[str]] = defaultdict(set)
     lines: dict[tuple[int, int], set[int]] = defaultdict(set)
     runs: dict[tuple[int, int], FailureMatch] = {}

@@ -21,7 +21,7 @@ MAX_PATH_CHARS = 70
 
 
 class HintSize(NamedTuple):
-    """How much of a fix is shown."""
+    """The amount of detail of a fix."""
 
     command_chars: int
     files: int

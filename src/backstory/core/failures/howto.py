@@ -1,4 +1,4 @@
-"""How something is done in a project: the commands that passed before, by words of their text."""
+"""Commands that passed in a project, found by words of their text."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _REQUEST_WORDS = frozenset(["run", "execute", "do", "use", "call", "get", "comma
 
 class KnownCommand(NamedTuple):
     command: str
-    """As it was given when it passed last."""
+    """The command as it last passed."""
     passed: int
     failed: int
     last_at: datetime
-    """When it passed last."""
+    """The time when it last passed."""
     conversation: str
 
 

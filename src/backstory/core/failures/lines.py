@@ -18,7 +18,7 @@ MAX_ERROR_LINES = 8
 MAX_LINE_CHARS = 600
 MAX_SIGNATURE_CHARS = 200
 SCANNED_CHARS = 60_000
-"""At the end of an output, where failures are summed up."""
+"""Characters at the end of an output to search, where failures are summarised."""
 FOOTER_CHARS = 400
 SHORT_OUTPUT_LINES = 6
 """A failed command with at most this many lines of output shows its reason in them, regardless of the wording."""

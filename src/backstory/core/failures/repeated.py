@@ -29,7 +29,7 @@ class RepeatedFix(NamedTuple):
     remedy: str
     """The command that passed, or the one that ran before it."""
     evidence: tuple[FixEvidence, ...]
-    """Oldest first, each conversation once."""
+    """The evidence, oldest first, each conversation once."""
 
 
 def repeated_fixes(store: Store, where: Filter) -> list[RepeatedFix]:

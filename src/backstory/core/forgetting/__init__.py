@@ -29,7 +29,7 @@ RESTORABLE_FOR = timedelta(days=30)
 class Forgotten(NamedTuple):
     memory: Memory
     until: datetime | None
-    """It can be brought back before; None when it is erased."""
+    """The time until which it can be restored; None if it is erased."""
     notices: tuple[str, ...] = ()
 
 
@@ -95,7 +95,7 @@ def erase(engine: Engine, ids: tuple[str, ...]) -> Receipt:
 
 
 def erase_expired(engine: Engine) -> int:
-    """Those that were forgotten longer ago than they can be brought back; how many there were."""
+    """Erase memories whose grace period is over. Returns their number."""
     ids = engine.store.archive.forgotten_before(engine.now() - RESTORABLE_FOR)
     if ids:
         erase(engine, tuple(ids))

@@ -31,7 +31,7 @@ class Deletion(CorePart):
         return self._forget(self.caller.visible(Filter(threads=(session,), keys=(key,))), afterwards)
 
     def all(self) -> Receipt:
-        """In every project."""
+        """Delete all memories of this surface, in every project."""
         return self._forget(Filter())
 
     def _forget(self, where: Filter, afterwards: Callable[[], None] = lambda: None) -> Receipt:

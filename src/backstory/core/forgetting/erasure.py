@@ -24,7 +24,7 @@ from ..handoff.files import remove_handoff_files
 from .removal import ForgetRequest, Removal, all_conversations
 
 AT_ONCE_BYTES = 30_000_000
-"""A smaller store is written anew before the answer; a larger one behind it, where something works there."""
+"""Smaller stores are rewritten before the answer, larger ones in the background if there is a worker."""
 
 
 class Erasure:

@@ -29,7 +29,7 @@ class ForgetRequest(NamedTuple):
 
 class RemovalResult(NamedTuple):
     counts: Mapping[str, int]
-    """By place; nothing that is 0."""
+    """Numbers of removed records by place, without zeros."""
     files: Sequence[FileRewrite] = ()
 
 
@@ -40,8 +40,10 @@ class Removal:
         self.derivations = derivations
 
     def forget(self, request: ForgetRequest) -> RemovalResult:
-        """In one transaction, but for the messages of long conversations, which go before. The bytes are overwritten
-        afterwards, by the store's residue."""
+        """Forget the records in one transaction, except the messages of long conversations, which are deleted
+        before.
+
+        The store's residue overwrites their bytes afterwards."""
         files: list[FileRewrite] = []
         messages = sum(self.store.messages.count(request.conversations).values())
         self._empty_long(request.conversations)
@@ -96,7 +98,7 @@ class Removal:
         return projects
 
     def _quotable(self, where: Filter) -> list[tuple[str, str]]:
-        """How every value begins that memories have or had, with the memory's id."""
+        """The beginnings of all current and former values of the memories, with their ids."""
         archived = [
             (each.memory.id, value)
             for each in self.store.archive.find_memories(where, with_forgotten=True)

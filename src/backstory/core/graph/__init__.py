@@ -96,7 +96,7 @@ def certainty(relation: Relation) -> float:
 
 class Graph(CorePart):
     def update(self) -> int:
-        """Read the texts that were not read yet, as many as one call may; how many are left."""
+        """Read texts that were not read yet, up to the limit of one call. Returns the number that remains."""
         store, where, version = self.engine.store, self._visible(Filter()), extractor()
         waiting = store.graph.count_unread(where, version)
         total = min(waiting, MOST_AT_A_CALL)

@@ -30,7 +30,7 @@ _KEYWORDS = listed(
 class CodePiece(NamedTuple):
     text: str
     language: str | None
-    """None for prose."""
+    """The language; None for prose."""
 
 
 def pieces(text: str) -> list[CodePiece]:

@@ -22,7 +22,7 @@ CONFIDENCE = 0.9
 
 
 def extractor() -> int:
-    """Which reader this is; a higher number reads better. Parsers of more languages make it one better."""
+    """The version of the extractor; a higher number reads better. Installed parsers raise it by one."""
     return 2 * VERSION + is_installed()
 
 

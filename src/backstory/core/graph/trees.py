@@ -188,5 +188,5 @@ def _text(node: Any) -> str:
 
 
 def _bare(name: str) -> str:
-    """Without type arguments and the path before it."""
+    """The name without type arguments and path."""
     return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2].partition("[")[0]

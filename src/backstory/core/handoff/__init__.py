@@ -74,7 +74,7 @@ class HandoffPlan(NamedTuple):
     reader: Reader
     method: str
     session: NativeSession
-    """Without an id where the method is `prompt`."""
+    """The session; it has no id if the method is `prompt`."""
     directory: str
 
 
@@ -110,8 +110,10 @@ class Handoffs(CorePart):
         directory: str = "",
         as_prompt: bool = False,
     ) -> HandoffPlan:
-        """How the conversation would go on; nothing is written. Raises InvalidInput for an unknown assistant, NotFound for a
-        directory that is not there, NotAllowed for an assistant that cannot go on with anything."""
+        """Plan a handoff without writing anything.
+
+        Raises InvalidInput for an unknown assistant, NotFound for a missing directory, and NotAllowed for an
+        assistant that cannot continue conversations."""
         self.caller.check_local("directory", hint="Hand over on the machine where the assistant runs.")
         reader = target_reader(assistant)
         takeover = self.takeover(conversation, max_tokens)
@@ -250,7 +252,7 @@ def assistant_title(surface: str) -> str:
 
 
 def target_reader(assistant: str) -> Reader:
-    """By a reader's name or its beginning. Raises InvalidInput."""
+    """The reader with this name or beginning of a name. Raises InvalidInput."""
     wanted = "-".join(assistant.lower().replace("_", " ").split())
     known = [name for name, reader in load_readers().items() if not reader.is_export]
     named = [name for name in known if name == wanted] or [name for name in known if name.startswith(wanted)]

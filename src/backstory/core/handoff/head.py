@@ -34,7 +34,7 @@ class ConversationState(NamedTuple):
     first_request: str
     statements: Sequence[Statement]
     files: Sequence[str]
-    """Those it wrote, the last first."""
+    """Files it wrote, last first."""
     summary: str
     title: str
 

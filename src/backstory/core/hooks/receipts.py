@@ -24,7 +24,7 @@ class HookAnswer(NamedTuple):
 
 
 class InjectionPrecision(NamedTuple):
-    """How many of the texts that hooks gave in the last month were used."""
+    """The number of hook texts of the last month, and how many of them were used."""
 
     given: int
     judged: int
@@ -36,7 +36,7 @@ class InjectionPrecision(NamedTuple):
 
 
 def injected(core: Core, limit: int, session: str | None = None) -> list[Injection]:
-    """The newest receipts first, of all sessions or one; also notes of hooks that no server has stored yet."""
+    """The newest receipts of all sessions or one, including those that no server has stored yet."""
     if session is not None:
         return injected_into(core, session)[::-1][:limit]
     stored = core.engine.store.injections.newest(limit)

@@ -18,7 +18,7 @@ _FIXED = lazy_pattern(r"\b(fixed|fixes|resolved|resolves|solved|solves)\b", re.I
 
 
 def recommendations(sample: Sample, findings: Sequence[Finding]) -> list[Finding]:
-    """From the store, and from earlier findings that it does not show by itself."""
+    """Recommendations from the sample, and from earlier findings that it does not show."""
     advice = [
         *_urgent_tasks(sample),
         *_undecided_errors(sample),

@@ -73,7 +73,7 @@ def quotable(memory: Memory) -> str:
 
 
 def digest(subject: Subject, form: DigestForm, longest: int) -> Digest:
-    """As many memories as fit: the critical ones first, then the best of each section in turn."""
+    """A digest of as many memories as fit: critical ones first, then the best of each section in turn."""
     line_length = min(LONGEST_LINE, max(longest // 8, 40))
     if len(_rendered(subject, (), form, line_length)) > longest:
         subject = subject._replace(title="", overview="")
@@ -187,7 +187,7 @@ def open_tasks(store: Store, where: Filter) -> list[Memory]:
 
 
 def _is_reported(task: Memory, reports: Iterable[tuple[Memory, frozenset[str]]]) -> bool:
-    """By a text that has nearly all of its words."""
+    """True if a report contains nearly all words of the task."""
     if task.key is not None:
         return False
     words = terms_of(task.text.partition(":")[2] or task.text)

@@ -23,11 +23,11 @@ class Finding(NamedTuple):
     kind: str
     statement: str
     times: int
-    """How many memories, or times, it rests on."""
+    """The number of memories or occurrences behind it."""
     evidence: tuple[EvidenceItem, ...] = ()
     """The newest of them, at most eight."""
     priority: Priority | None = None
-    """How urgent it is, where it asks for something to be done."""
+    """The urgency, if it asks for an action."""
     about: str = ""
     """The term, key, hour or series it is about."""
 
@@ -36,14 +36,14 @@ class Sample(NamedTuple):
     """The memories to analyse, all visible to the caller."""
 
     memories: tuple[Memory, ...]
-    """The newest first."""
+    """The memories, newest first."""
     total: int
-    """How many there are; more than were read when there are very many."""
+    """The total number; more than `memories` if there are very many."""
     saved_again: Mapping[str, int]
-    """How often a memory was saved again."""
+    """How often each memory was saved again."""
     hours: tuple[HourTally, ...]
     events: tuple[tuple[int, int], ...]
-    """Hours since 1970, and how many events they saw."""
+    """Pairs of hours since 1970 and numbers of events."""
     last_events: tuple[EvidenceItem, ...]
     now: datetime
     since: datetime | None = None

@@ -1,4 +1,4 @@
-"""Which project a directory belongs to that an assistant once recorded: it may be gone, or of another system."""
+"""The project of a directory that an assistant recorded: it may be deleted, or of another system."""
 
 from __future__ import annotations
 

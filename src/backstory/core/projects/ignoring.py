@@ -38,7 +38,7 @@ class Rules(NamedTuple):
 
 
 def read_rules(path: Path, base: str) -> Rules:
-    """Those of a file; none where it cannot be read, as git has it."""
+    """The rules of a file; none if it cannot be read, as in git."""
     try:
         with path.open("rb") as file:
             text = os.fsdecode(file.read(LARGEST_FILE).removeprefix(b"\xef\xbb\xbf"))
@@ -48,7 +48,8 @@ def read_rules(path: Path, base: str) -> Rules:
 
 
 def is_ignored(path: str, is_directory: bool, layers: Sequence[Rules]) -> bool:
-    """By the last rule that speaks of it, in the file that is nearest to it. `layers` are from the root down."""
+    """True if the last rule that matches ignores the path, in the file nearest to it. `layers` are from the root
+    down."""
     name = path.rpartition("/")[2]
     for layer in reversed(layers):
         for rule in reversed(layer.rules):

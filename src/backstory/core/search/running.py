@@ -1,4 +1,4 @@
-"""Which conversation a caller is in at this moment: it is no memory yet, and must not be found as one."""
+"""The conversation that a caller is in: it is not a memory yet, and search must not return it."""
 
 from __future__ import annotations
 

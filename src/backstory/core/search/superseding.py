@@ -1,6 +1,8 @@
-"""Which of several hits a later one supersedes: of two memories, or of two statements in conversations, on one subject.
+"""Hits that later hits supersede: memories, or statements in conversations, on one subject.
 
-A message never supersedes a saved memory. Only a reversal on the same subject supersedes; saying the same again does not."""
+A message never supersedes a saved memory. Only a reversal on the same subject supersedes; repeating a statement does
+not.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Redactor:
         return _set([self._rules[number].hint for number in self._hinted])
 
     def redact(self, text: str) -> RedactedText:
-        """The text with `[redacted: name]` in the place of each secret, and how many there were."""
+        """The text with `[redacted: name]` in the place of each secret, and the number of secrets."""
         (redacted,), secrets = self.redact_all([text])
         return RedactedText(redacted, secrets)
 
@@ -76,7 +76,7 @@ class Redactor:
         return redacted, count
 
     def _suspects(self, raws: Sequence[bytes]) -> dict[int, set[int]]:
-        """By text, the rules that may find something in it."""
+        """The rules that may match, by text."""
         whole = b"\0".join(raws)
         ends = list(accumulate(len(raw) + 1 for raw in raws))
         suspects: dict[int, set[int]] = {}
@@ -133,7 +133,7 @@ def _options(is_longest: bool = True) -> Any:
 
 
 def _hidden(marks: Mapping[bytes, object]) -> dict[bytes, list[tuple[int, bytes]]]:
-    """For each mark those that may begin where it does or within it, and how far behind its start."""
+    """For each marker, those that may begin at or within it, and their offsets."""
     by_prefix: dict[bytes, list[bytes]] = {}
     for mark in marks:
         for length in range(1, len(mark) + 1):
@@ -171,7 +171,7 @@ def _span(rule: Rule, match: Any) -> tuple[int, int] | None:
 
 @cache
 def _compiled(pattern: bytes) -> Any:
-    """When something points to its rule: most processes meet few of them. google-re2 has no types."""
+    """Compile the pattern of a rule on demand: most processes meet few of them. google-re2 has no types."""
     return re2.compile(pattern, _options(is_longest=False))
 
 
@@ -187,7 +187,7 @@ class Rule(NamedTuple):
 
 
 def read_rules(mode: str) -> list[Mapping[str, Any]]:
-    """As the file has them; those for wide mode only in that."""
+    """The rules of the file; rules for wide mode only in that mode."""
     return [rule for rule in _file()["rule"] if rule.get("mode", mode) == mode]
 
 

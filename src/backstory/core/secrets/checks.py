@@ -12,7 +12,7 @@ from ...domain.lazy import lazy_pattern
 from .randomness import is_random, random_bits
 
 Check = Callable[[bytes, Any], bool]
-"""By the value and by the match."""
+"""Decides by the value and the match."""
 
 _PLACEHOLDER_WORDS = (
     "a abc access an and api app auth bar basic bearer change changeme client com confirm current default demo dev "

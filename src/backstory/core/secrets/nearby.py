@@ -37,7 +37,7 @@ _OTHER_THINGS = lazy_pattern(
 
 
 def value_behind(name: Any) -> tuple[int, int] | None:
-    """Where the secret is that the match of a name speaks of."""
+    """The span of the secret that belongs to the match of a name."""
     text, start = name.string, name.end(1)
     if _is_no_definition(name):
         return None

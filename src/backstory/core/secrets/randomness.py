@@ -74,7 +74,7 @@ _KIND_OF_BYTE = KIND_OF + bytes([3] * 128)
 
 @cache
 def _pairs() -> tuple[float, ...]:
-    """By both characters, the bits that their pair speaks for chance, where all alphabets were of size 1."""
+    """For each pair of characters, the bits by which it favours chance if all alphabets had size 1."""
     rows = [[float(bits) for bits in line.split()] for line in PAIRS_FILE.read_text().splitlines()]
     kinds, letters = rows[:4], rows[4:]
     return tuple(

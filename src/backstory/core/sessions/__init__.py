@@ -24,7 +24,8 @@ _CHANNEL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 class SessionListing(NamedTuple):
-    """Some sessions with the number of memories in each that the caller may see, and how many sessions match."""
+    """Some sessions, each with the number of memories visible to the caller, and the total number of sessions that
+    match."""
 
     sessions: list[tuple[Session, int]]
     total: int

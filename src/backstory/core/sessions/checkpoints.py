@@ -90,7 +90,7 @@ class Checkpoints(CorePart):
         return checkpoint
 
     def _git_status(self, directory: Path) -> str | None:
-        """With secrets redacted: a file may be named after one."""
+        """The git status with secrets redacted: a file name may contain one."""
         status = git_status(directory)
         return status and redactor(self.engine.settings.redaction).redact(status).text
 

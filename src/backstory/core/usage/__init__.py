@@ -125,7 +125,7 @@ def _cost(sums: Iterable[UsageSum], prices: Prices) -> float | None:
 
 
 def _known_cost(used: UsageSum, prices: Prices) -> float | None:
-    """At list price, or else the assistant's own figure."""
+    """The cost at list price, or else the assistant's own figure."""
     cost = _list_cost(used, prices)
     return used.own_cost_usd if cost is None else cost
 

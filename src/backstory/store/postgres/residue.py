@@ -43,8 +43,8 @@ _CLEAR = (
 
 
 def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[[str], None]) -> None:
-    """Write the partitions of a tenant anew. `vacuum` frees the dead rows of a table. The planner's statistics are left to the
-    caller."""
+    """Rewrite the partitions of a tenant. `vacuum` frees the dead rows of a table. The caller handles the planner's
+    statistics."""
     _await_readers(database, residue.moment)
     for table in sorted(partition(name, part) for name in residue.tables - {VECTOR}):
         with database.transaction():

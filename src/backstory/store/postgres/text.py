@@ -84,7 +84,7 @@ class PostgresText(TextIndex):
         return [np.fromstring(listed, np.int64, sep=",") for listed in row]
 
     def insert(self, row: Row) -> int | None:
-        """In one statement: while it is written, other writers wait."""
+        """Insert an entry and its words in one statement, because other writers wait meanwhile."""
         values = dict(zip(COLUMNS, row, strict=True))
         indexing, words = _indexing("new", Words(0, values["text"], values["heading"], values["key"]))
         sql = f"WITH new AS ({INSERT}), {indexing} SELECT n FROM new"

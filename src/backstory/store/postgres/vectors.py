@@ -31,8 +31,8 @@ NEAREST = 150  # vectors read for a query at least; a long text has several
 DIMENSIONS_BYTES = 4  # before the numbers, in what pgvector sends and takes
 COLUMNS = "v, space, entry, passage, code"
 INDEXED_VECTORS = 20_000
-"""From here a tenant has an index of its own: comparing fewer takes less than a tenth of a second, and each index is looked at by
-the planner for every tenant of its partition."""
+"""The number of vectors from which a tenant gets its own index: comparing fewer takes less than a tenth of a second,
+and the planner considers each index for every tenant of its partition."""
 _INSERT = f"INSERT INTO embedding ({COLUMNS}) VALUES (?, ?, ?, ?, ?)"
 _INDEX_STATE = (
     "SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)"
@@ -147,13 +147,13 @@ class PostgresVectors(Vectors):
 
 
 def _halves(vector: Vector) -> HalfVector:
-    """A halfvec as pgvector takes it: two bytes how many numbers, two that are zero, and the numbers."""
+    """A halfvec in pgvector's binary form: two bytes for the number of dimensions, two zero bytes, and the values."""
     numbers: bytes = vector.astype(">f2").tobytes()
     return HalfVector(len(vector).to_bytes(2, "big") + bytes(2) + numbers)
 
 
 def _floats(sent: Sequence[bytes]) -> Vector:
-    """Halfvecs as pgvector sends them, as the rows of a matrix."""
+    """Halfvecs in pgvector's binary form as the rows of a matrix."""
     if not sent:
         return np.zeros((0, 0), np.float32)
     raw = np.frombuffer(b"".join(sent), np.uint8).reshape(len(sent), -1)

@@ -139,7 +139,7 @@ class StoreFile:
         return header.id in self._ids and header.commits >= self._commits
 
     def _size_in_place(self) -> int | None:
-        """None when the path does not name this file."""
+        """The size of the file; None if the path does not name this file."""
         try:
             status = os.stat(self.path)
         except OSError:
@@ -166,7 +166,7 @@ class StoreFile:
         return advice(self._backups, self.path.stem)
 
     def close(self) -> None:
-        """Only when no connection to the file is left in the pool."""
+        """Release the file. Call it only when the pool has no connection to it."""
         self._held.release()
 
 

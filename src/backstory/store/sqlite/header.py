@@ -25,7 +25,7 @@ class FileHeader(NamedTuple):
 
 
 def read_header(page: bytes) -> FileHeader | None:
-    """None when this is not the beginning of a database."""
+    """Parse the first page; None if it is not the beginning of a database."""
     if len(page) < HEADER_BYTES or not page.startswith(MAGIC):
         return None
     # SQLite's format: page size at byte 16, pages at 28, user_version at 60, application_id at 68.

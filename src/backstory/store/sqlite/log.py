@@ -33,7 +33,7 @@ def _index_of(path: Path) -> Path:
 
 
 class LogFiles(NamedTuple):
-    """Which files the log and its index are; None for one that is not there."""
+    """The identities of the log and its index; None for a missing file."""
 
     log: tuple[int, int] | None
     log_index: tuple[int, int] | None
@@ -106,7 +106,7 @@ def _frames(log: Path) -> Iterator[_Frame]:
 
 
 def first_page(log: Path) -> FileHeader | None:
-    """As the log's first transaction wrote it."""
+    """The header of page 1 as the log's first transaction wrote it."""
     return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
 
 

@@ -1,4 +1,4 @@
-"""Connections to one SQLite file, lent to threads, and opened anew when the path comes to name another store."""
+"""Connections to one SQLite file, shared by threads, and reopened when the path comes to name another store."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class SqlitePool:
         return connection
 
     def _mode(self) -> str:
-        """How SQLite opens the file. One that was just taken away is not made again."""
+        """The mode in which SQLite opens the file. A file that was just removed is not created again."""
         if self._file is None or not self._file.is_read_only:
             return "mode=rw"
         # Without `immutable` SQLite would create an index of the log, which is needed only if there is a log.
