@@ -372,7 +372,7 @@ def expand_home(path: str | Path) -> Path:
     try:
         return Path(path).expanduser()
     except RuntimeError:
-        raise InvalidInput(f"{path} begins with the home of a user that there is not.") from None
+        raise InvalidInput(f"{path} begins with the home of an unknown user.") from None
 
 
 def _above_zero(number: Number) -> Number:

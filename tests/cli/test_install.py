@@ -139,7 +139,7 @@ def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> 
         (("install", "cursor", "--surfaces", "none"), "There is no surface 'none'."),
         (("install", "goose", "--scope", "project"), "Goose keeps no servers in a project."),
         (("uninstall", "cursor"), "Backstory was not installed for cursor"),
-        (("uninstall", "cursor", "--all"), "--all and names of clients were given."),
+        (("uninstall", "cursor", "--all"), "--all cannot be combined with names of clients."),
     ],
 )
 def test_a_mistake_is_named_and_changes_nothing(person: Path, words: tuple[str, ...], sentence: str) -> None:

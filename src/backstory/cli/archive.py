@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     age = settings.retention_days if options.older_than is None else options.older_than
     if age is None:
-        raise InvalidInput("Say how old is old.", hint="--older-than 90, or BACKSTORY_RETENTION_DAYS.")
+        raise InvalidInput("--older-than is missing.", hint="--older-than 90, or BACKSTORY_RETENTION_DAYS.")
     with closing(open_engine(settings)) as engine:
         retention = Retention(engine)
         old = retention.find(age)

@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     text = sys.stdin.read() if options.text == [STANDARD_INPUT] else " ".join(options.text)
     if not text.strip():
-        raise InvalidInput("There is no error to look for.", hint="Give the output of what failed, or `-`.")
+        raise InvalidInput(
+            "There is no error to look for.", hint="Pass the output of the failed command, or `-`."
+        )
     with closing(open_core(settings)) as core:
         projects = read_projects(options.project, core) if options.project else None
         fixes = core.failures.fixes(text, projects)

@@ -139,7 +139,7 @@ def _chosen(options: argparse.Namespace, core: Core) -> Selection:
 def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
     if not (options.ids or options.project or options.assistant or options.before):
         raise InvalidInput(
-            "Say what to forget.",
+            "Nothing was selected.",
             hint="An ID, --project DIR, --assistant NAME or --before DATE; they narrow together.",
         )
     before = parse_when(options.before, core.engine.now(), field="--before") if options.before else None

@@ -204,7 +204,7 @@ def _preview(feeding: Feeding, clients: Sequence[str], settings: Settings) -> st
 def _check(options: argparse.Namespace) -> None:
     if options.plugin and (options.no_hooks or options.scope == PROJECT):
         raise InvalidInput(
-            "A plugin has hooks, and is the user's own.",
+            "--plugin cannot be combined with --no-hooks or --scope project.",
             hint="Leave out --plugin, or --no-hooks and --scope project.",
             field="plugin",
         )

@@ -192,7 +192,7 @@ def _start(prepare: Sequence[tuple[str, ...]], wanted: Resumption, notes: Sequen
     if program is None:
         raise Unavailable(f"There is no program {wanted.words[0]!r} on PATH.", hint=line)
     if missing_directory(wanted):
-        raise Unavailable(f"The directory {wanted.directory} is not there any more.", hint=line)
+        raise Unavailable(f"The directory {wanted.directory} no longer exists.", hint=line)
     console.notify(line)
     for words in prepare:
         if status := subprocess.call([program, *words[1:]], cwd=wanted.directory or None):

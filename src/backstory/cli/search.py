@@ -89,7 +89,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 def report(core: Core, options: argparse.Namespace) -> Report:
     query = " ".join(options.words).strip()
     if not query and not options.file:
-        raise InvalidInput("There is nothing to search for.", hint="Say what to look for, in any words.")
+        raise InvalidInput("The search is empty.", hint="Name what to search for, in plain words.")
     ranking = _ranking(core, query, options)
     if options.open is not None:
         return _opened(core, ranking, options.open)

@@ -56,12 +56,12 @@ def _check(options: argparse.Namespace) -> None:
     """Before anything is opened: a slip makes no store."""
     if options.action == "revoke" and not options.id:
         raise InvalidInput(
-            "Say which token to revoke.", hint="`backstory token list` shows their ids.", field="id"
+            "The id of the token is missing.", hint="`backstory token list` shows their ids.", field="id"
         )
     if options.action == "create":
         if options.user is None:
             hint = "Such as: backstory token create --user ann"
-            raise InvalidInput("Say whose token it is.", hint=hint, field="user")
+            raise InvalidInput("--user is missing.", hint=hint, field="user")
         check_name(options.user, "user")
         for space in options.space:
             check_name(space, "space")

@@ -74,7 +74,7 @@ def _whole_id(core: Core, surfaces: Iterable[str], beginning: str) -> str:
     if len(beginning) < FEWEST_LETTERS or begun in ([], [beginning]):
         raise NotFound("archived memory or conversation", beginning, hint="`backstory unarchive` lists them.")
     if len(begun) > 1:
-        hint = "Type more of the one that is meant:\n" + "\n".join(begun[:MOST_NAMED])
+        hint = "Use a longer id:\n" + "\n".join(begun[:MOST_NAMED])
         raise InvalidInput(f"Several in the archive begin with {beginning!r}.", hint=hint)
     return begun[0]
 

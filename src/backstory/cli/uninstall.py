@@ -25,7 +25,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     installed = installations(this_machine(settings))
     names = named_clients(options.clients)
     if options.all and names:
-        raise InvalidInput("--all and names of clients were given.", hint="Give one of them.", field="all")
+        raise InvalidInput(
+            "--all cannot be combined with names of clients.", hint="Give one of them.", field="all"
+        )
     if not options.all and not names:
         return _overview(installed, load_fed(settings.home))
     fed = load_fed(settings.home)
