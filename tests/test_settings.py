@@ -43,7 +43,7 @@ def test_flags_come_before_environment_before_config_file_before_defaults(
 
 def test_the_home_of_a_user_that_there_is_not_is_refused() -> None:
     for flags in ({"home": "~nobody-here/x"}, {"home": "/h", "conversation_exports": "~nobody-here/x"}):
-        with pytest.raises(InvalidInput, match="a user that there is not"):
+        with pytest.raises(InvalidInput, match="an unknown user"):
             read_settings(flags)
 
 

@@ -123,8 +123,7 @@ def editor_command() -> list[str]:
 
 
 def environment_of(home: Path, *, columns: int) -> dict[str, str]:
-    """The environment for a process that must see another home: without variables that lead to this user's files and
-    settings."""
+    """The environment for a process that must see another home: without variables that lead to this user's files and settings."""
     needed = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
     variables = {
         name: value for name, value in os.environ.items() if name in needed or name.startswith("COVERAGE")

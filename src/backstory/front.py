@@ -56,8 +56,7 @@ class Heard:
 
 
 def answer_start(words: Sequence[str], environment: Mapping[str, str], home: str) -> Heard:
-    """Answer prepared requests until the client asks for more, pauses or leaves. `home` is the default data
-    directory."""
+    """Answer prepared requests until the client asks for more, pauses or leaves. `home` is the default data directory."""
     heard = Heard()
     answers = None if os.name != "posix" else _prepared(words, environment, home)
     if answers is None:

@@ -1,5 +1,4 @@
-"""Every setting once: name, type, default and description. Environment, flags, config file and docs are derived from
-it.
+"""Every setting once: name, type, default and description. Environment, flags, config file and docs are derived from it.
 
 `Settings` is the table; a setting's name determines its flag (`--max-request-mb`), its variable
 (`BACKSTORY_MAX_REQUEST_MB`) and its key in the config file (`max_request_mb`). Settings for which another server

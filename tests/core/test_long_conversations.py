@@ -12,7 +12,7 @@ import pytest
 
 from backstory.core import Engine
 from backstory.core.forgetting.removal import ForgetRequest, Removal
-from backstory.core.sync import Sync, keeping, transactions, witness_rows
+from backstory.core.sync import Sync, keeping, pieces, transactions, witness_rows
 from backstory.domain.filters import ConversationFilter
 from backstory.readers import Places
 from backstory.store import Store
@@ -36,7 +36,7 @@ def home(tmp_path: Path) -> Path:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is long: a transaction ends after each turn, or after three rows about who told them."""
     monkeypatch.setattr(transactions, "TRANSACTION_COST", 1)
-    monkeypatch.setattr(keeping, "PART_COST", 1)
+    monkeypatch.setattr(pieces, "PART_COST", 1)
     monkeypatch.setattr(witness_rows, "LONG_CONVERSATION", 2)
     for module in (keeping, witness_rows):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 3)

@@ -276,8 +276,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 NEAR_ENOUGH = 0.75
-"""Minimum difflib ratio for a suggestion: below it another flag only shares a word, as --audit-days does with
---days."""
+"""Minimum difflib ratio for a suggestion: below it another flag only shares a word, as --audit-days does with --days."""
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

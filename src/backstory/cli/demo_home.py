@@ -1,5 +1,4 @@
-"""The home of an invented user: a small shop, and three assistants' histories of the work on it, in their own
-formats."""
+"""The home of an invented user: a small shop, and three assistants' histories of the work on it, in their own formats."""
 
 from __future__ import annotations
 

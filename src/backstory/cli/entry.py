@@ -15,8 +15,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
 def run(words: Sequence[str], heard: Heard) -> int:
-    """Run a command line and return its exit code. `heard` are messages a client sent before this module was
-    imported."""
+    """Run a command line and return its exit code. `heard` are messages a client sent before this module was imported."""
     try:
         flags, rest = take_settings(words)
         if rest == ["serve"] or (not rest and not os.isatty(0)):

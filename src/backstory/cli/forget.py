@@ -104,8 +104,7 @@ def _kept(chosen: Selection) -> str:
 
 
 def _whole_id(core: Core, id: str) -> str:
-    """The full id for an abbreviated one; for a message, that of its conversation. Unknown ids are returned
-    unchanged."""
+    """The full id for an abbreviated one; for a message, that of its conversation. Unknown ids are returned unchanged."""
     try:
         target = core.browsing.find(id)
     except NotFound:

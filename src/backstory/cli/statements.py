@@ -1,5 +1,4 @@
-"""`backstory statements`: decisions, abandoned attempts, open items, checks and changes in a project's
-conversations."""
+"""`backstory statements`: decisions, abandoned attempts, open items, checks and changes in a project's conversations."""
 
 from __future__ import annotations
 

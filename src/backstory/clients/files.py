@@ -1,5 +1,4 @@
-"""Foreign configuration files, read and written whole: follows links, preserves modes, and never loses concurrent
-changes."""
+"""Foreign configuration files, read and written whole: follows links, preserves modes, and never loses concurrent changes."""
 
 from __future__ import annotations
 

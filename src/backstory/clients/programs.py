@@ -107,8 +107,7 @@ def install_entry(
 def uninstall_entry(
     machine: Machine, target: ProgramTarget, known: ProgramReceipt, consent: Consent
 ) -> tuple[StepOutcome, bool]:
-    """Remove an entry, using the program if it exists, or else its file. The second value is True if the receipt can
-    be deleted."""
+    """Remove an entry, using the program if it exists, or else its file. The second value is True if the receipt can be deleted."""
     try:
         present = target.found()
         if present is MISSING:

@@ -79,8 +79,7 @@ def save(data: Path, receipt: InstallReceipt) -> None:
 
 
 def copy(data: Path, client: str, path: Path, text: str) -> Path:
-    """Save the former text of a file. Here, and not next to it: it may contain keys, and a repository would include
-    it."""
+    """Save the former text of a file. Here, and not next to it: it may contain keys, and a repository would include it."""
     target = copy_path(data, client, path)
     for folder in (data, data / FOLDER, target.parent):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -122,8 +122,7 @@ def _without_ours(text: str, known: FileReceipt | None) -> str:
 
 
 def _restored(text: str, known: FileReceipt, *, is_forced: bool) -> tuple[str, str]:
-    """The text without the receipt's entries, and the name of an entry that stays because another program changed
-    it."""
+    """The text without the receipt's entries, and the name of an entry that stays because another program changed it."""
     if files.fingerprint(text) == known.after:
         return undo(text, [splice for entry in known.entries for splice in entry.splices]), ""
     format, changed = FORMATS[known.format], ""

@@ -89,8 +89,7 @@ def _length(section: str) -> int:
 
 
 def _headers(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """The offsets and names of tables. Lines inside strings and arrays are skipped: the text before them does not
-    parse."""
+    """The offsets and names of tables. Lines inside strings and arrays are skipped: the text before them does not parse."""
     for match in _HEADER.finditer(text):
         try:
             parse(text[: match.start()])

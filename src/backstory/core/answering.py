@@ -56,8 +56,7 @@ class StatementAnswers(CorePart):
         self._browsing = browsing
 
     def find(self, inquiry: Inquiry, hits: Sequence[Hit], limit: int) -> list[AnsweringStatement]:
-        """The statements that answer a question, of those in the hits of its search; the ones in force first, then the most
-        confirmed."""
+        """The statements that answer a question, of those in the hits of its search; the ones in force first, then the most confirmed."""
         if inquiry.kind not in (None, MemoryKind.DECISION, MemoryKind.PREFERENCE):
             return []
         certainties: dict[str, float] = {}

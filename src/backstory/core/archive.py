@@ -37,8 +37,7 @@ class Archive(CorePart):
         return [archived.memory for archived in memories]
 
     def history(self, memory: Memory) -> list[Former]:
-        """The former values of an archived memory, oldest first. Private values are visible to their own session
-        only."""
+        """The former values of an archived memory, oldest first. Private values are visible to their own session only."""
         memories = self.engine.store.archive.find_memories(self.own(Filter(ids=(memory.id,))))
         return self.caller.visible_former(memory, (former for each in memories for former in each.history))
 
@@ -60,8 +59,7 @@ class Archive(CorePart):
     def compress(
         self, older_than: datetime, *, keep: tuple[str, ...], target_bytes: float | None, session: str | None
     ) -> CompressionResult:
-        """Archive memories that were last changed before a time, oldest first, until the live ones fit the target
-        size.
+        """Archive memories that were last changed before a time, oldest first, until the live ones fit the target size.
 
         Memories without a key stay: they could not be retrieved by name afterwards."""
         store = self.engine.store

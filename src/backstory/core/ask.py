@@ -1,5 +1,4 @@
-"""The single entry point to search: query → filter → order → page. Every tool, command, page, prompt and benchmark
-uses it.
+"""The single entry point to search: query → filter → order → page. Every tool, command, page, prompt and benchmark uses it.
 
 Natural-language queries are supported: words for time, project and assistant become filters, and if these leave
 almost nothing, the search continues without them and reports it. The caller's own conversation and records it may
@@ -129,8 +128,7 @@ class FoundMemory(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """The depth of a search: it stops when `keeps` leaves enough hits, or when the rest is below the requested
-    certainty."""
+    """The depth of a search: it stops when `keeps` leaves enough hits, or when the rest is below the requested certainty."""
 
     least: float
     enough: int | None
@@ -163,8 +161,7 @@ class Ask(CorePart):
         return ranking._replace(notices=(*unread, *ranking.notices))
 
     def prepare(self) -> None:
-        """Prepare what a first search would wait for: the index in memory, and the model if there is anything to
-        search."""
+        """Prepare what a first search would wait for: the index in memory, and the model if there is anything to search."""
         if self.engine.store.entries.size_hint():
             self.engine.load_soon()
         # any search imports numpy, compiles patterns and reads the index
@@ -203,9 +200,7 @@ class Ask(CorePart):
         limit: int | None = None,
         offset: int = 0,
     ) -> MemoryPage:
-        """Memories that contain all words of a query with operators (`domain/query.py`), by relevance.
-
-        With `sorting`, they are matched by words alone and sorted."""
+        """Memories that contain all words of a query with operators (`domain/query.py`), by relevance or by `sorting`."""
         check_query(query)
         parsed = parse_query(query)
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,))
@@ -248,8 +243,7 @@ class Ask(CorePart):
         return self._of_kind(nearest, inquiry.kind)
 
     def _read_histories(self, inquiry: Inquiry) -> tuple[str, ...]:
-        """Sync before conversations are searched, so that recent messages are found. Returns notices about
-        unreadable files."""
+        """Sync before conversations are searched, so that recent messages are found. Returns notices about unreadable files."""
         if not inquiry.reads_histories or inquiry.where.kinds == (Kind.MEMORY,):
             return ()
         unread = self.engine.sync_first(self.call)
@@ -290,8 +284,7 @@ class Ask(CorePart):
         return projects if {*projects} & {*known} else ()
 
     def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
-        """Filter hits by kind where a Filter cannot: a fact has no other kind's category, and a message may state a
-        decision."""
+        """Filter hits by kind where a Filter cannot: a fact has no other kind's category, and a message may state a decision."""
         if kind != MemoryKind.FACT and kind not in _STATED:
             return list(hits)
         entries = self.load(hit.entry for hit in hits)
@@ -303,8 +296,7 @@ class Ask(CorePart):
         return [hit for hit in hits if hit.entry in chosen]
 
     def _about(self, file: str, inquiry: Inquiry, where: Filter) -> Found:
-        """The hits that touched or mention the file; if there are none, other records that did, regardless of the
-        query."""
+        """The hits that touched or mention the file; if there are none, other records that did, regardless of the query."""
         if not path_parts(file):
             raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
         about = self._of_kind(self._not_running(file_hits(self.engine.store, file, where)), inquiry.kind)
@@ -323,8 +315,7 @@ class Ask(CorePart):
     def _answering(
         self, inquiry: Inquiry, where: Filter, keeps: Callable[[Sequence[Hit]], list[Hit]]
     ) -> Found:
-        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let
-        through."""
+        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let through."""
         query = inquiry.query
         check_query(query)
         limit = inquiry.limit
@@ -362,8 +353,7 @@ class Ask(CorePart):
         yield Question(query, where)
 
     def _search(self, query: str, where: Filter, plan: _Plan) -> Found:
-        """Search enough candidates that no omitted one can be as certain as requested, or more certain than a
-        sufficient hit."""
+        """Search enough candidates that no omitted one can be as certain as requested, or more certain than a sufficient hit."""
         pool = 1
         while True:
             matches = self.engine.search.find(query, where, pool=pool)
@@ -409,8 +399,7 @@ class Ask(CorePart):
         return ranking._replace(hits=[*latest_first(first, later), *rest], later=later)
 
     def _decisions_first(self, hits: list[Hit]) -> list[Hit]:
-        """Move decisions and preferences of the caller's project to the front if no hit is certain: they apply until
-        replaced."""
+        """Move decisions and preferences of the caller's project to the front if no hit is certain: they apply until replaced."""
         own = [hit for hit in hits if hit.project == self.caller.project and hit.conversation is None]
         if not own or any(hit.certainty >= SURE for hit in hits):
             return hits

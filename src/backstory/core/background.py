@@ -133,8 +133,7 @@ class Background:
         self._read_turns()  # a client that ends with its answer would otherwise leave the turn to the next one
 
     def read_turn(self, transcript: str) -> None:
-        """Read the transcript of a turn that has just ended, and render the brief of its project for the next
-        session."""
+        """Read the transcript of a turn that has just ended, and render the brief of its project for the next session."""
         if SYNC in self._workers and transcript:
             self._ended_turns.add(transcript)
             self._turns.wake()
@@ -249,8 +248,7 @@ class Background:
         refresh_trusted(self._engine, self._team_commits)
 
     def _overwrite(self) -> float:
-        """Overwrite the bytes of records forgotten here or by a killed process, after erasing those past their grace
-        period."""
+        """Overwrite the bytes of records forgotten here or by a killed process, after erasing those past their grace period."""
         erase_expired(self._engine)
         self._engine.store.residue.overwrite()
         return CHECK_RESIDUE_S

@@ -91,8 +91,7 @@ class Backups:
 
 
 def surplus(backups: list[Backup], *, daily: int, most_bytes: float | None) -> list[Backup]:
-    """Automatic backups to delete: all but the last few of each reason, then the oldest until the rest fits
-    `most_bytes`.
+    """Automatic backups to delete: all but the last few of each reason, then the oldest until the rest fits `most_bytes`.
 
     The last backup always stays."""
     automatic = [backup for backup in backups if backup.is_automatic]

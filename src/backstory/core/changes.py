@@ -1,5 +1,4 @@
-"""Reasons for a change: for each hunk of a range of commits, its session, its prompt, and the decisions made on the
-way."""
+"""Reasons for a change: for each hunk of a range of commits, its session, its prompt, and the decisions made on the way."""
 
 from __future__ import annotations
 
@@ -51,8 +50,7 @@ class ExplainedChange(NamedTuple):
 
 
 def explain(core: Core, text: str, places: Places) -> ExplainedChange:
-    """Explain a range of commits in git syntax; "" means the commits of the current branch. Raises InvalidInput,
-    GitFailed."""
+    """Explain a range of commits in git syntax; "" means the commits of the current branch. Raises InvalidInput, GitFailed."""
     tree = work_tree(Path(core.caller.checkout()))
     commits = commit_range(tree, text)
     by_path: dict[str, list[Hunk]] = {}

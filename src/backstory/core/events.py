@@ -20,8 +20,7 @@ class Events(CorePart):
         self._memories = memories
 
     def record(self, tool: str, type: str, data: Any, *, important: bool = False) -> Event:
-        """Store an event of the current session. An important one is also saved as a memory, so that search finds
-        it."""
+        """Store an event of the current session. An important one is also saved as a memory, so that search finds it."""
         for field, text in (("tool", tool), ("type", type)):
             if not text.strip():
                 raise InvalidInput(f"{field} is empty.", field=field)

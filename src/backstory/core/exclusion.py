@@ -34,8 +34,7 @@ _IGNORES_CASE = sys.platform in ("darwin", "win32")
 
 
 class Exclusion:
-    """The exclusion rules for one sync: ignore files are read once. `patterns` are paths and globs, and include
-    subdirectories."""
+    """The exclusion rules for one sync: ignore files are read once. `patterns` are paths and globs, and include subdirectories."""
 
     def __init__(self, patterns: Sequence[str], home: str | None = None) -> None:
         self.patterns = tuple(patterns)
@@ -58,8 +57,7 @@ class Exclusion:
         }
 
     def excludes_source(self, path: Path, directory: str = "") -> bool:
-        """True if a foreign file must not be opened: by its path, its project, or a folder named after an excluded
-        directory."""
+        """True if a foreign file must not be opened: by its path, its project, or a folder named after an excluded directory."""
         if self._expressions and (self._matches(str(path)) or not self._slugs.isdisjoint(path.parts)):
             return True
         return self.excludes_project(directory)

@@ -44,8 +44,7 @@ class ConversationNames:
         return any(name in _names(id) for id in self._holding(name))
 
     def find(self, text: str) -> list[str]:
-        """The conversation with this name, or all whose names begin with it. A conversation comes before its
-        children."""
+        """The conversation with this name, or all whose names begin with it. A conversation comes before its children."""
         likely = self._holding(text)
         if named := [id for id in likely if text in _names(id)]:
             return named

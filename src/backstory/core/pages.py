@@ -66,8 +66,7 @@ class Pages(CorePart):
         self._lookup = lookup
 
     def open(self, id: str, at: int | None = None, limit: int = 10) -> TextPage | ConversationPage:
-        """Open the record with this id or abbreviated id, from piece or message `at` on; a negative one counts from
-        the end.
+        """Open the record with this id or abbreviated id, from piece or message `at` on; a negative one counts from the end.
 
         `ID#N` opens a conversation around message N. A message's own id opens its text."""
         if at == 0:

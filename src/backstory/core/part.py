@@ -21,8 +21,7 @@ class CallContext(NamedTuple):
 
 
 class CorePart:
-    """A part of core. Other parts that it needs are parameters of its constructor, so that imports show
-    dependencies."""
+    """A part of core. Other parts that it needs are parameters of its constructor, so that imports show dependencies."""
 
     def __init__(self, context: CallContext) -> None:
         self.context = context

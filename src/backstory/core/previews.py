@@ -115,8 +115,7 @@ class Previews(CorePart):
         return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
 
     def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
-        """The text before and after each message; for tool output, the message it belongs to and the one that it
-        answers."""
+        """The text before and after each message; for tool output, the message it belongs to and the one that it answers."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
         neighbours = store.entries.neighbours(outlines, visible)

@@ -95,8 +95,7 @@ class Proposals(CorePart):
         return named[0] if len(named) == 1 else None
 
     def accept(self, id: str) -> Memory:
-        """Turn a proposal into a memory of the space; a correction replaces the original. Raises NotAllowed,
-        NotFound."""
+        """Turn a proposal into a memory of the space; a correction replaces the original. Raises NotAllowed, NotFound."""
         proposal = self._reviewed(id)
         now = self.engine.now()
         with self.engine.store.transaction():
@@ -133,8 +132,7 @@ class Proposals(CorePart):
         return self.get(id)
 
     def _current(self, former: Memory | None) -> Memory | None:
-        """The memory to correct as of this transaction; None if it was deleted, and the proposal becomes a new
-        memory."""
+        """The memory to correct as of this transaction; None if it was deleted, and the proposal becomes a new memory."""
         if former is None:
             return None
         memories = self.engine.store.memories.find(Filter(ids=(former.id,)), Page(limit=1))

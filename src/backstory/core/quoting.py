@@ -1,5 +1,4 @@
-"""Quotations of people and assistants as one line of a record: plain, short, and unable to end the record around
-them."""
+"""Quotations of people and assistants as one line of a record: plain, short, and unable to end the record around them."""
 
 from __future__ import annotations
 

@@ -75,8 +75,7 @@ class _RecentEnd(NamedTuple):
 
 class ProjectStates(CorePart):
     def of(self, project: str, *, until: datetime | None = None) -> ProjectState:
-        """The state of a project that the caller may see, now or at an earlier time. Running conversations are left
-        out."""
+        """The state of a project that the caller may see, now or at an earlier time. Running conversations are left out."""
         conversations = self._conversations(project, until)
         sayings = self._sayings(project, conversations, until)
         ends = self._ends(conversations, sayings, until)
@@ -193,8 +192,7 @@ class ProjectStates(CorePart):
         sayings: Mapping[str, Sequence[PlacedSaying]],
         until: datetime | None,
     ) -> dict[str, _RecentEnd]:
-        """The ends of the last conversations, by id, newest first, until RECENT_CONVERSATIONS of them worked on the
-        project.
+        """The ends of the last conversations, by id, newest first, until RECENT_CONVERSATIONS of them worked on the project.
 
         Conversations that only tested whether the assistant responds do not count."""
         store = self.engine.store

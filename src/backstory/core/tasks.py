@@ -19,8 +19,7 @@ _COMPLETED = "completed"
 
 
 def is_open_task(memory: Memory) -> bool:
-    """True if a memory is an unfinished task: not marked done by its status, a tag, or the beginning or end of its
-    text."""
+    """True if a memory is an unfinished task: not marked done by its status, a tag, or the beginning or end of its text."""
     if memory.category != TASK:
         return False
     status = str(memory.metadata.get("status", "")).strip().lower()

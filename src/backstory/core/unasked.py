@@ -1,5 +1,4 @@
-"""Texts that a session receives without asking: secrets in briefs and handoffs are redacted, although tools store
-text verbatim."""
+"""Texts that a session receives without asking: secrets in briefs and handoffs are redacted, although tools store text verbatim."""
 
 from __future__ import annotations
 
@@ -10,8 +9,7 @@ from ..settings import Settings
 from .secrets import redactor
 
 QUOTED_CHARS = 4_000
-"""The part of a text that may be quoted. It is redacted before it is shortened, because no rule recognises half a
-token."""
+"""The part of a text that may be quoted. It is redacted before it is shortened, because no rule recognises half a token."""
 
 
 def redacted_texts(texts: Sequence[str], settings: Settings) -> list[str]:

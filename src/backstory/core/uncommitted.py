@@ -55,8 +55,7 @@ def uncommitted(
 
 
 def _files(paths: Sequence[str]) -> list[str]:
-    """The paths without folders, which a command may have moved or removed: they end in a slash, or contain another
-    path."""
+    """The paths without folders, which a command may have moved or removed: they end in a slash, or contain another path."""
     return [
         path
         for path in paths

@@ -1,5 +1,4 @@
-"""The audit log of calls. Each call is recorded before it begins; records are grouped, since every commit waits for
-the disk.
+"""The audit log of calls. Each call is recorded before it begins; records are grouped, since every commit waits for the disk.
 
 Calls that begin during a write share the next commit, and outcomes are written with the next record.
 """
@@ -56,8 +55,7 @@ class AuditLog:
 
     @contextmanager
     def call(self, who: Principal, tenant: str, tool: str) -> Iterator[list[str]]:
-        """Record a call before it begins, so that every change is audited. If the server dies, its outcome stays
-        `begun`.
+        """Record a call before it begins, so that every change is audited. If the server dies, its outcome stays `begun`.
 
         Yields a list whose last element becomes the outcome."""
         record = AuditRecord(new_id(), self._now(), who.person, who.credential, tenant, tool, BEGUN)

@@ -50,8 +50,7 @@ def input_required(question: str) -> Json:
 
 
 def _key(question: str) -> str:
-    """A key derived from the question, so that an answer never counts for another question, for example after a
-    change."""
+    """A key derived from the question, so that an answer never counts for another question, for example after a change."""
     return f"confirm-{sha256(question.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 

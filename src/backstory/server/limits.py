@@ -1,5 +1,4 @@
-"""Rate limits for the requests of a credential and the failed logins of an address: token buckets, in this process
-alone."""
+"""Rate limits for the requests of a credential and the failed logins of an address: token buckets, in this process alone."""
 
 from __future__ import annotations
 

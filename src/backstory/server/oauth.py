@@ -58,8 +58,7 @@ class KeySet:
         report: Callable[[str], None] = lambda problem: None,
         restore: Callable[[], tuple[Sequence[jwt.PyJWK], float] | None] = lambda: None,
     ) -> None:
-        """`fetch` raises FETCH_ERRORS, which `report` receives. `restore` returns keys of an earlier run and their
-        age in seconds."""
+        """`fetch` raises FETCH_ERRORS, which `report` receives. `restore` returns keys of an earlier run and their age in seconds."""
         self._fetch = fetch
         self._clock = clock
         self._report = report

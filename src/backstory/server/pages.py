@@ -67,8 +67,7 @@ class TeamPages:
         return await self._site(scope, receive, send)
 
     async def _response(self, request: Request) -> Response | None:
-        """A response to requests without a page or without access; None for a page, whose principal is then in the
-        scope."""
+        """A response to requests without a page or without access; None for a page, whose principal is then in the scope."""
         scope, path = request.scope, request.url.path
         if path == ROOT:
             return RedirectResponse(f"{ROOT}/", 307)

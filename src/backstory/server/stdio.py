@@ -69,8 +69,7 @@ class StdioServer:
         self._is_leaving = False
 
     def serve(self, heard: Heard | None = None) -> int:
-        """Serve the client until it closes its end of the pipe, a signal arrives or our parent exits. `heard` are
-        earlier messages."""
+        """Serve the client until it closes its end of the pipe, a signal arrives or our parent exits. `heard` are earlier messages."""
         share_heap()
         source, self._output = _claim_stdio()
         for number in (signal.SIGINT, signal.SIGTERM):

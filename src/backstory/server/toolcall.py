@@ -105,8 +105,7 @@ class Runner:
             self._core.engine.load_soon()
 
     def answer(self, call: PendingCall) -> ToolAnswer:
-        """The result, including that of a failed call. Raises Refused if the failure cannot be expressed as a
-        result."""
+        """The result, including that of a failed call. Raises Refused if the failure cannot be expressed as a result."""
         started = time.perf_counter()
         try:
             with self._core.engine.serving():

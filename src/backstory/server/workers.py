@@ -34,8 +34,7 @@ Call = TypeVar("Call", bound=Sized)
 
 
 class Workers(Generic[Call]):
-    """A queue of calls and up to `limit` threads. All methods except the threads' own must be called from one
-    thread.
+    """A queue of calls and up to `limit` threads. All methods except the threads' own must be called from one thread.
 
     At most `at_once` quick calls run concurrently; a call that turns out to be slow does not count.
 

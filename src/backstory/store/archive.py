@@ -164,8 +164,7 @@ class ArchiveRoom:
         return self._unpack_conversation(conversation)[0]
 
     def contents(self, conversation: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
-        """The messages, traces and sayings of an archived conversation, without tool results; empty if it is not
-        archived."""
+        """The messages, traces and sayings of an archived conversation, without tool results; empty if it is not archived."""
         return self._unpack_conversation(conversation)[:3]
 
     def restore_conversations(self, ids: Sequence[str]) -> None:

@@ -47,8 +47,7 @@ class BackupFiles:
         self._database.backup(backup_path(self._folder, self._name, at, reason), is_checked=True)
 
     def change(self, path: Path, change: Callable[[Store], object]) -> None:
-        """Open a backup as a store, change it and replace the original file. If the change fails, the backup stays
-        untouched."""
+        """Open a backup as a store, change it and replace the original file. If the change fails, the backup stays untouched."""
         new = draft_path(path)
         try:
             make_private(new)

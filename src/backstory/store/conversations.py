@@ -147,8 +147,7 @@ class ConversationRoom:
         return int(self._database.value(f"SELECT count(*) FROM conversation WHERE {condition}", values))
 
     def ids(self, holding: Collection[str] | None = None) -> list[str]:
-        """The ids of all conversations, or of those whose id contains one of the given texts (ignoring case);
-        unordered."""
+        """The ids of all conversations, or of those whose id contains one of the given texts (ignoring case); unordered."""
         if holding is None:
             return self._database.values("SELECT id FROM conversation")
         held = " OR ".join(["id LIKE ? ESCAPE '!'"] * len(holding)) or "FALSE"

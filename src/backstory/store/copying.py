@@ -119,8 +119,7 @@ def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
 
 
 def _quantized(vectors: Sequence[bytes]) -> list[bytes]:
-    """The part of a vector that both backends store: its signs, and the size of each dimension relative to the
-    largest."""
+    """The part of a vector that both backends store: its signs, and the size of each dimension relative to the largest."""
     codes: list[bytes] = []
     for _, alike in groupby(vectors, len):  # those of one space have as many dimensions
         values = np.array([np.frombuffer(vector, np.float32) for vector in alike])

@@ -89,8 +89,7 @@ class EntryRoom:
         return self._database.distinct("entry", "project")
 
     def activity(self, project: str | None = None) -> list[ProjectActivity]:
-        """Record counts and last change per project, optionally of one project. Messages count as their
-        conversations."""
+        """Record counts and last change per project, optionally of one project. Messages count as their conversations."""
         condition, values = ("TRUE", []) if project is None else ("project = ?", [project])
         sql = (
             "SELECT project, sum(records), max(last_at) FROM ("

@@ -1,5 +1,4 @@
-"""Sessions that this program wrote for other assistants, and their source conversations. Contains none of their
-text."""
+"""Sessions that this program wrote for other assistants, and their source conversations. Contains none of their text."""
 
 from __future__ import annotations
 

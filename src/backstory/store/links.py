@@ -39,8 +39,7 @@ class LinkRoom:
         return sorted(by_id.values(), key=lambda link: (link.created_at, link.id))
 
     def relations(self, where: Filter, entities: Iterable[int] | None = None) -> list[Relation]:
-        """Links whose two ends match, as relations of the knowledge graph, optionally only those at one of the
-        entities.
+        """Links whose two ends match, as relations of the knowledge graph, optionally only those at one of the entities.
 
         Memories that the graph has not read yet are left out."""
         condition, values = where_clause(where)

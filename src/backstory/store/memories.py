@@ -181,8 +181,7 @@ class MemoryRoom:
         return self._database.records(_HOUR, rest, values)
 
     def leading(self, where: Filter, tallies: Sequence[Tally], each: int) -> list[str]:
-        """Ids of the first memories of each category, by priority and then latest change, given the counts of each
-        kind."""
+        """Ids of the first memories of each category, by priority and then latest change, given the counts of each kind."""
         condition, values = where_clause(where)
         chosen: list[str] = []
         room: dict[str | None, int] = {}

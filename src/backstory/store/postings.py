@@ -1,5 +1,4 @@
-"""An in-memory cache of the entries that contain the words of queries, read once from the text index and then
-extended.
+"""An in-memory cache of the entries that contain the words of queries, read once from the text index and then extended.
 
 Only removing words from the index changes results below the last entry that was read; the cache then starts empty.
 """

@@ -38,8 +38,7 @@ _COUNT = Columns(
 )
 _RUN_OF_LINE = "run_line l JOIN command_run r ON r.entry = l.entry AND r.place = l.place"
 _BY_LINES = "run_line l CROSS JOIN command_run r CROSS JOIN entry e"
-"""For SQLite, which follows the order of a CROSS JOIN. Signatures are rare, but its planner would scan the project
-first."""
+"""For SQLite, which follows the order of a CROSS JOIN. Signatures are rare, but its planner would scan the project first."""
 _JOINED = "r.entry = l.entry AND r.place = l.place AND e.n = l.entry"
 _NOT_OF_REPOSITORIES = "e.trust <> 'project'"
 """A transcript that came with a repository may call anything a fix."""

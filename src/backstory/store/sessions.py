@@ -41,8 +41,7 @@ class SessionRoom:
             self._database.change(_EVENT.insert("event"), _EVENT.write(event))
 
     def events(self, where: Filter, limit: int | None = None) -> list[Event]:
-        """Events, newest first. Only surfaces, threads, projects and times of the Filter apply: an event has no
-        other fields."""
+        """Events, newest first. Only surfaces, threads, projects and times of the Filter apply: an event has no other fields."""
         condition, values = events_clause(where)
         rest = f"FROM event WHERE {condition} ORDER BY created_at DESC, id DESC {bounds(limit)}"
         return self._database.records(_EVENT, rest, values)

@@ -1,5 +1,4 @@
-"""The shape of every entry, in memory and by number: its length, whether a person or assistant wrote it, and its
-thread.
+"""The shape of every entry, in memory and by number: its length, whether a person or assistant wrote it, and its thread.
 
 Candidates are chosen among all entries that contain a word of a query, and reading their rows would read their
 texts. Each array is read once, from a covering index, and then extended: numbers are never reused and messages never

@@ -81,8 +81,7 @@ class SyncRoom:
             self._database.change_many(sql, [(int(is_gone), path) for path in paths])
 
     def conversations_in(self, paths: Collection[str], *, is_gone: bool) -> list[str]:
-        """The conversations, live or archived, whose source is one of these files and whose `is_gone` has this
-        value."""
+        """The conversations, live or archived, whose source is one of these files and whose `is_gone` has this value."""
         sql = "SELECT id, source FROM {} WHERE is_gone = ? AND source <> ''"
         return sorted(
             id
@@ -137,8 +136,7 @@ class SyncRoom:
             return archived + self._conversations.delete(conversations)
 
     def knows(self, conversation: str) -> bool:
-        """True if the conversation is live, archived or forgotten. Most conversations that are read are not known
-        yet."""
+        """True if the conversation is live, archived or forgotten. Most conversations that are read are not known yet."""
         return bool(self._database.rows(_KNOWN, [conversation] * 3))
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:

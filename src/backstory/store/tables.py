@@ -1,5 +1,4 @@
-"""Every table of the schema, declared once: its columns, how it is copied, whose text it contains, whether it is
-synced.
+"""Every table of the schema, declared once: its columns, how it is copied, whose text it contains, whether it is synced.
 
 Copying between databases, erasure of bytes and devices use these declarations and have no lists of their own.
 `tests/store/test_tables.py` compares them with the schemas of both databases, so a table or column that a migration

@@ -1,5 +1,4 @@
-"""The text index: which entries contain a word. Its storage is the one part of search that differs between
-databases."""
+"""The text index: which entries contain a word. Its storage is the one part of search that differs between databases."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class Words(NamedTuple):
 
 class TextIndex(ABC):
     at_once: int
-    """Number of entries to read for a word that is not cached yet, even if fewer are wanted: the next query may need
-    more."""
+    """Number of entries to read for a word that is not cached yet, even if fewer are wanted: the next query may need more."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

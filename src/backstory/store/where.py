@@ -34,8 +34,7 @@ It has no parameter: a partial index of memories is used only if the condition i
 """
 
 CONFINED = "trust IN ('project', 'team')"
-"""A condition on records that came with a repository, which are visible in its project only. An index uses this
-wording."""
+"""A condition on records that came with a repository, which are visible in its project only. An index uses this wording."""
 
 
 def order_clause(order: Order) -> str:

@@ -57,8 +57,7 @@ class Draft(NamedTuple):
 
 @contextmanager
 def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
-    """Write the text to a draft in the folder of the path and flush it to disk. Unless it is renamed, it is deleted
-    at the end."""
+    """Write the text to a draft in the folder of the path and flush it to disk. Unless it is renamed, it is deleted at the end."""
     draft = draft_path(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

@@ -1,5 +1,4 @@
-"""The foreign files that contain a message, where they differ from the file of its conversation. Files are numbers
-here."""
+"""The foreign files that contain a message, where they differ from the file of its conversation. Files are numbers here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Writing and deleting entries: the row, its words in the text index, its place in the queue for vectors, and all
-derived data."""
+"""Writing and deleting entries: the row, its words in the text index, its place in the queue for vectors, and all derived data."""
 
 from __future__ import annotations
 

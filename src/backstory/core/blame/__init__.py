@@ -110,8 +110,7 @@ class Blame(CorePart):
     def at_commit(
         self, tree: Path, path: str, commit: str, places: Places, begun: Mapping[str, datetime]
     ) -> BlamedFile:
-        """Blame a file of a checkout as of a commit; no lines if the commit does not contain it, or it is not a
-        text.
+        """Blame a file of a checkout as of a commit; no lines if the commit does not contain it, or it is not a text.
 
         `begun` maps commits to the time of their predecessor: an earlier author of the same words did not write a
         line that came back later."""

@@ -87,8 +87,7 @@ def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int
 
 
 def _pairs(file: _File, written: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of equal lines in the file and in the new text: of distinctive lines, and of common ones next to
-    them."""
+    """Positions of equal lines in the file and in the new text: of distinctive lines, and of common ones next to them."""
     pairs = {(place, line) for line, text in enumerate(written) for place in file.telling.get(text, ())}
     for start in tuple(pairs):
         for step in (-1, 1):

@@ -100,8 +100,7 @@ class Browsing(CorePart):
         return tuple(named)
 
     def find(self, id: str) -> Memory | MessagePlace:
-        """The memory or message with this id or abbreviated id. Raises NotFound, and InvalidInput if it is
-        ambiguous."""
+        """The memory or message with this id or abbreviated id. Raises NotFound, and InvalidInput if it is ambiguous."""
         memories = self._memories(id)
         places = self._places(id)
         if len(memories) + len(places) > 1:
@@ -140,8 +139,7 @@ class Browsing(CorePart):
         until: datetime | None = None,
         limit: int = 10,
     ) -> ConversationList:
-        """Recent conversations of the caller's project, of another one by name or path, or of all with
-        EVERY_PROJECT."""
+        """Recent conversations of the caller's project, of another one by name or path, or of all with EVERY_PROJECT."""
         check_at_least(1, limit, "limit")
         projects = chosen_projects(project, self.caller.project, self.engine.store.conversations.projects)
         if projects is None:

@@ -95,8 +95,7 @@ class ConversationExport(CorePart):
         return [each for each in wanted if each.kind not in MINOR or each.parent not in ids]
 
     def _folder_of(self, workspace: str) -> str:
-        """The folder of a workspace that an editor knows by this name; one file may contain conversations of all
-        workspaces."""
+        """The folder of a workspace that an editor knows by this name; one file may contain conversations of all workspaces."""
         storages = map(_storage, self.engine.store.sync.sources() if workspace else ())
         folders = (
             workspace_folder(Path(storage)).path for storage in set(storages) if storage.name == workspace

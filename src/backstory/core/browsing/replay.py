@@ -32,8 +32,7 @@ class ReplayPart(NamedTuple):
     """Tool calls with their results, by message."""
 
     def call_bodies(self, message: Message) -> list[dict[str, Any]]:
-        """The tool calls of a message as JSON. Results are marked as program output, so that tags in them cannot
-        pass for ours."""
+        """The tool calls of a message as JSON. Results are marked as program output, so that tags in them cannot pass for ours."""
         return [_call_body(call, message) for call in self.calls.get(message.id, ())]
 
 

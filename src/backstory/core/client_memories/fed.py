@@ -1,5 +1,4 @@
-"""A record of what Backstory wrote into other programs' memory files: where, how to remove it, and every line it
-wrote.
+"""A record of what Backstory wrote into other programs' memory files: where, how to remove it, and every line it wrote.
 
 Programs rewrite these files and may retain a line without its markers. A line that is recorded here is never
 imported.

@@ -127,8 +127,7 @@ class Feeding:
                 yield FedPlace(client, project, folder / "memory" / INDEX)
 
     def lines(self, place: FedPlace) -> list[str]:
-        """The lines for a client: next steps, rules and decisions of the user's own that the client's file does not
-        contain."""
+        """The lines for a client: next steps, rules and decisions of the user's own that the client's file does not contain."""
         core = Core(self._engine, Caller(project=place.project, directory=place.project))
         state = _own(core.state.of(place.project), PROGRAMS[place.client].source)
         redact = redactor("standard").redact
@@ -202,8 +201,7 @@ def stop_feeding(home: Path, clients: Iterable[str]) -> list[StepOutcome]:
 
 
 def withdraw(home: Path) -> list[str]:
-    """Remove every block now, because something was forgotten; the next refresh writes the current state. Returns
-    the changed files."""
+    """Remove every block now, because something was forgotten; the next refresh writes the current state. Returns the changed files."""
     outcomes = [take_out(home, each) for each in load_fed(home).files]
     return [each.target for each in outcomes if each.action == "removed"]
 

@@ -1,5 +1,4 @@
-"""Store the notes of one file as memories: changed notes as new versions, missing ones in the archive, equal ones
-once."""
+"""Store the notes of one file as memories: changed notes as new versions, missing ones in the archive, equal ones once."""
 
 from __future__ import annotations
 
@@ -200,8 +199,7 @@ def _is_as_read(memory: Memory, origin: MemoryOrigin) -> bool:
 def _moved(
     lost: Iterable[MemoryOrigin], new: Iterable[ReadNote], text_of: Callable[[MemoryOrigin], str]
 ) -> dict[str, MemoryOrigin]:
-    """For the anchor of each new note, the missing note it was before: most of the line is equal, except its
-    beginning."""
+    """For the anchor of each new note, the missing note it was before: most of the line is equal, except its beginning."""
     left = list(new)
     by_digest: dict[str, MemoryOrigin] = {}
     for origin in lost:

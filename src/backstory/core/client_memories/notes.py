@@ -67,8 +67,7 @@ def topic(text: str) -> list[MemoryNote]:
 
 
 def index(text: str) -> list[MemoryNote]:
-    """The notes of MEMORY.md: each bullet with its nested lines, and each paragraph. Links to topic files are
-    skipped."""
+    """The notes of MEMORY.md: each bullet with its nested lines, and each paragraph. Links to topic files are skipped."""
     _, body = _frontmatter(text)
     return [
         MemoryNote(_unmarked(block), f"{heading}\n{_first_words(block)}")
@@ -154,8 +153,7 @@ def _frontmatter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Bullets with their nested lines, and paragraphs, each with its heading. A code fence belongs to the block
-    before it."""
+    """Bullets with their nested lines, and paragraphs, each with its heading. A code fence belongs to the block before it."""
     lines = text.replace("\r\n", "\n").split("\n")
     outside = set(outside_fences(lines))
     heading, block = "", list[str]()
@@ -173,8 +171,7 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends_block(lines: list[str], number: int) -> bool:
-    """True if a line ends the block before it: a heading, an outermost bullet, or a blank line without nested lines
-    after it."""
+    """True if a line ends the block before it: a heading, an outermost bullet, or a blank line without nested lines after it."""
     line = lines[number]
     if not line.strip():
         following = next((each for each in lines[number:] if each.strip()), "")

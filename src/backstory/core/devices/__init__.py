@@ -160,8 +160,7 @@ class Devices:
         return recovery_code(read_setup(self.home).vault.key)
 
     def sync(self, call: Call) -> SyncOutcome:
-        """Read new segments from the folder and write new records of this store. Records that cannot be written stay
-        unsent."""
+        """Read new segments from the folder and write new records of this store. Records that cannot be written stay unsent."""
         if not self._take_lease():
             return SyncOutcome(is_busy=True)
         try:
@@ -223,8 +222,7 @@ class Devices:
         )
 
     def remove(self, name: str, call: Call, *, rekey: bool) -> str:
-        """Take over the log of a machine that is lost or sold. With `rekey`, create a new key and return its
-        recovery code."""
+        """Take over the log of a machine that is lost or sold. With `rekey`, create a new key and return its recovery code."""
         with self._alone():
             return self._remove(name, call, rekey)
 

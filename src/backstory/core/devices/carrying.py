@@ -1,5 +1,4 @@
-"""Git as the transport: fetch before a sync, commit and push after it. Only our directory is staged, and no hooks
-run.
+"""Git as the transport: fetch before a sync, commit and push after it. Only our directory is staged, and no hooks run.
 
 Segments never change, so there are no conflicts.
 """

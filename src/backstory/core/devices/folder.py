@@ -44,8 +44,7 @@ class DeviceFolder:
         self.root = folder / SUBFOLDER
 
     def check_there(self) -> None:
-        """Raise Unavailable if the folder or its vault is missing, for example a USB stick or a share that is not
-        mounted."""
+        """Raise Unavailable if the folder or its vault is missing, for example a USB stick or a share that is not mounted."""
         if not self._step(self.path.is_dir):
             raise Unavailable(
                 f"The folder {self.path} is not there; nothing was sent.",

@@ -58,8 +58,7 @@ class ProjectIdentities:
         return self._local_names[key]
 
     def match_new(self, candidates: Iterable[str]) -> dict[str, str]:
-        """Projects of other machines that one of these directories is a clone of, as a map from former to present
-        name.
+        """Projects of other machines that one of these directories is a clone of, as a map from former to present name.
 
         The caller moves the rows."""
         moved: dict[str, str] = {}
@@ -126,8 +125,7 @@ class ProjectIdentities:
 
 
 def _label(identity: Identity) -> str:
-    """The name of a project that is not on this machine, equal on every machine. Its last part is the project's
-    name."""
+    """The name of a project that is not on this machine, equal on every machine. Its last part is the project's name."""
     if identity["remotes"]:
         return str(min(identity["remotes"]))
     path = str(identity["path"]).replace("\\", "/")

@@ -85,8 +85,7 @@ class Merger:
     def merge_records(
         self, records: Iterable[WireRecord], afterwards: Callable[[], None] = lambda: None
     ) -> None:
-        """Merge records in one transaction, which also calls `afterwards`. Unknown kinds are left for a later
-        version."""
+        """Merge records in one transaction, which also calls `afterwards`. Unknown kinds are left for a later version."""
         records = [
             record for record in records if isinstance(record, dict) and isinstance(record.get("id"), str)
         ]

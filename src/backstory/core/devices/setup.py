@@ -1,5 +1,4 @@
-"""The vault settings of this machine: a file in the data directory that only the user can read, and its allowed
-location."""
+"""The vault settings of this machine: a file in the data directory that only the user can read, and its allowed location."""
 
 from __future__ import annotations
 

@@ -248,8 +248,7 @@ class DeviceSync:
         self._writer(vault).write(map(OutgoingRecord, records), replaces)
 
     def _clear_folder(self) -> None:
-        """Rewrite every segment that contains deleted records without them, regardless of its author, and delete the
-        original."""
+        """Rewrite every segment that contains deleted records without them, regardless of its author, and delete the original."""
         listed = {str(name): name for name in self.listing.segments}
         known = self.room.segments(listed)
         due = {

@@ -157,8 +157,7 @@ def read_sayings(record: Mapping[str, Any]) -> list[MessageSaying]:
 
 
 def message_rank(message: Message) -> tuple[int, int, str, str, int, int]:
-    """The rank of a text: of two texts of one message, every device takes the greater. Redacted text wins, then
-    longer text."""
+    """The rank of a text: of two texts of one message, every device takes the greater. Redacted text wins, then longer text."""
     text = message.text
     return text.count(REDACTED), len(text), text, message.role, message.seq, to_ms(message.created_at)
 

@@ -1,5 +1,4 @@
-"""Find earlier failures with the error of a text, and their solutions. Empty unless the error occurred and was
-solved."""
+"""Find earlier failures with the error of a text, and their solutions. Empty unless the error occurred and was solved."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ def _answers(
 def _scores(
     asked: Collection[int], failed: Iterable[FailureMatch], match: ErrorMatch
 ) -> dict[FailureMatch, float]:
-    """The score of each failed run: the sum over lines shared with the query, with lines of many conversations
-    weighted less."""
+    """The score of each failed run: the sum over lines shared with the query, with lines of many conversations weighted less."""
     conversations: dict[int, set[str]] = defaultdict(set)
     lines: dict[tuple[int, int], set[int]] = defaultdict(set)
     runs: dict[tuple[int, int], FailureMatch] = {}

@@ -1,5 +1,4 @@
-"""One short sentence about an error that was met and solved before, or nothing. For hooks: few imports, two or three
-queries."""
+"""One short sentence about an error that was met and solved before, or nothing. For hooks: few imports, two or three queries."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ _HINT_SIZES = (LARGE_HINT, HintSize(120, 3), HintSize(70, 2), HintSize(40, 1))
 def fix_hint(
     store: Store, text: str, project: str, *, running: Collection[str] = (), max_tokens: int = MAX_HINT_TOKENS
 ) -> str:
-    """The earlier solution of an error in a project, in at most `max_tokens`; "" if there is none or it passed by
-    itself.
+    """The earlier solution of an error in a project, in at most `max_tokens`; "" if there is none or it passed by itself.
 
     `running` are conversations to ignore because they are still going on, for example that of the hook."""
     if not has_error_lines(text):

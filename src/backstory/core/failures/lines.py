@@ -62,8 +62,7 @@ _HINTS = (
     "reject", "timed out", "refused", "unrec", "unkn", "unexp", "unsup", "invalid", "illegal", "missing", "ambiguous", "abort", "externally", "does", "reformat",
     "e  ", "** (", "●", "✕", "✗", "✘", "×", "✖",
 )  # fmt: skip
-"""Substrings of which every line that a pattern matches contains one, in lower case. Most lines need only this
-check."""
+"""Substrings of which every line that a pattern matches contains one, in lower case. Most lines need only this check."""
 _PLACE = lazy_pattern(r"[ \t]*[^\s:(]*(?::\d|\(\d+,)")
 _EMPTY_WORDS = lazy_pattern(
     r"\W*(?:FAIL(?:ED)?|[Ee]rror|ERROR|errors?|Traceback.*|error Command failed.*|error: script .* exited.*|error: Recipe .* failed.*|.*ERROR task failed"

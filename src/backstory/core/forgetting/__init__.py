@@ -59,8 +59,7 @@ class Forgetting(CorePart):
         return Forgotten(memory, until)
 
     def set_aside(self, choose: Callable[[], Sequence[Memory]]) -> datetime:
-        """Hide memories in one transaction, which calls `choose` to select them. Returns the time until which they
-        can be restored."""
+        """Hide memories in one transaction, which calls `choose` to select them. Returns the time until which they can be restored."""
         store, now = self.engine.store, self.engine.now()
         briefs = BriefFiles(self.engine.settings.home)
         with store.transaction():

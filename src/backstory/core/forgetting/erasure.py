@@ -129,8 +129,7 @@ class Erasure:
         }
 
     def _with_twins(self, request: ForgetRequest) -> ForgetRequest:
-        """Add memories with equal text in the same project: a text saved on two machines before their first sync
-        exists twice."""
+        """Add memories with equal text in the same project: a text saved on two machines before their first sync exists twice."""
         room, where = self.engine.store.devices, request.memories
         if where is None or not where.ids or not room.is_possible or room.identity() is None:
             return request

@@ -40,8 +40,7 @@ class Removal:
         self.derivations = derivations
 
     def forget(self, request: ForgetRequest) -> RemovalResult:
-        """Forget the records in one transaction, except the messages of long conversations, which are deleted
-        before.
+        """Forget the records in one transaction, except the messages of long conversations, which are deleted before.
 
         The store's residue overwrites their bytes afterwards."""
         files: list[FileRewrite] = []

@@ -49,8 +49,7 @@ class Retention:
         )
 
     def archive(self, old: Old, call: Call) -> None:
-        """Archive each conversation in its own transaction, so that other writers do not wait long. Raises Cancelled
-        in between."""
+        """Archive each conversation in its own transaction, so that other writers do not wait long. Raises Cancelled in between."""
         store, total = self.engine.store, len(old.conversations)
         if not old.memories and not old.conversations:
             return

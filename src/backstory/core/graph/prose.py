@@ -1,5 +1,4 @@
-"""Read sentences: the things they name, and the relations between them by verb. The work is linear in the text's
-length."""
+"""Read sentences: the things they name, and the relations between them by verb. The work is linear in the text's length."""
 
 from __future__ import annotations
 
@@ -161,8 +160,7 @@ def _apart(people: list[NamedThing], things: list[NamedThing]) -> Iterable[Named
 
 
 def _with_own_name(sentence: str, things: list[NamedThing], item: Thing) -> list[NamedThing]:
-    """The things in a sentence, including plain words after the item's own name: in the item `shop`, "shop depends
-    on stock"."""
+    """The things in a sentence, including plain words after the item's own name: in the item `shop`, "shop depends on stock"."""
     end = len(item.name)
     if sentence[:end].lower() != item.name.lower() or sentence[end : end + 1] != " ":
         return things

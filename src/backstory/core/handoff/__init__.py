@@ -1,5 +1,4 @@
-"""Continue a conversation in another assistant: as a session that it resumes natively, or with a file that it reads
-first.
+"""Continue a conversation in another assistant: as a session that it resumes natively, or with a file that it reads first.
 
 All content comes from the store, where secrets are redacted. No existing file of an assistant is changed. The
 handoff is recorded before the file is written, so that a sync does not import the copied turns a second time.
@@ -85,8 +84,7 @@ class Handoffs(CorePart):
         self._browsing = browsing
 
     def takeover(self, conversation: Conversation, max_tokens: int = DEFAULT_HANDOFF_TOKENS) -> Takeover:
-        """The content for a handoff. Raises InvalidInput for too few tokens, and NotAllowed if there are no
-        messages."""
+        """The content for a handoff. Raises InvalidInput for too few tokens, and NotAllowed if there are no messages."""
         if max_tokens < MIN_HANDOFF_TOKENS:
             raise InvalidInput(f"tokens must be at least {MIN_HANDOFF_TOKENS:,}.", field="tokens")
         conversation = root_conversation(self.engine.store, conversation)

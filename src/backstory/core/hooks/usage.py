@@ -1,5 +1,4 @@
-"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the
-file that a fix names.
+"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the file that a fix names.
 
 Opening a source marks the receipt immediately (`mark_opened`), since calls of our own tools are not read from
 histories.
@@ -61,8 +60,7 @@ def mark_opened(engine: Engine, caller: Caller, id: str) -> None:
 
 
 def is_used(receipt: Injection, texts: Sequence[str], actions: Sequence[Trace]) -> bool:
-    """True if later texts of the assistant quote the receipt or name its source, or a later command or edit follows
-    it."""
+    """True if later texts of the assistant quote the receipt or name its source, or a later command or edit follows it."""
     body = _TAG.sub(" ", receipt.text)
     sources = _SOURCE.findall(body)
     if any(source in text for text in texts for source in sources):

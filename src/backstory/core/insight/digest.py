@@ -67,8 +67,7 @@ def section_of(memory: Memory) -> str:
 
 
 def quotable(memory: Memory) -> str:
-    """The text of a memory for use in our own advice. Other people's text is labelled, and role markers are
-    neutralised."""
+    """The text of a memory for use in our own advice. Other people's text is labelled, and role markers are neutralised."""
     return memory.text if memory.trust is Trust.OWN else f"({memory.trust.value}) {neutral(memory.text)}"
 
 

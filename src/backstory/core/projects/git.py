@@ -36,8 +36,7 @@ def without_filters(directory: Path) -> list[str]:
 
 
 def commits_since(directory: Path, moment: datetime) -> list[str]:
-    """The subjects of recent commits on the current branch, newest first; empty without a repository or on a
-    timeout."""
+    """The subjects of recent commits on the current branch, newest first; empty without a repository or on a timeout."""
     if not directory.is_dir():
         return []
     output = git(

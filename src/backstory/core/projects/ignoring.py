@@ -48,8 +48,7 @@ def read_rules(path: Path, base: str) -> Rules:
 
 
 def is_ignored(path: str, is_directory: bool, layers: Sequence[Rules]) -> bool:
-    """True if the last rule that matches ignores the path, in the file nearest to it. `layers` are from the root
-    down."""
+    """True if the last rule that matches ignores the path, in the file nearest to it. `layers` are from the root down."""
     name = path.rpartition("/")[2]
     for layer in reversed(layers):
         for rule in reversed(layer.rules):

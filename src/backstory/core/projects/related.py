@@ -57,8 +57,7 @@ def new_project_named(wanted: str, known: Iterable[str], *, is_local: bool) -> s
 def chosen_projects(
     wanted: str | None, own: str, known: Callable[[], Iterable[str]]
 ) -> tuple[str, ...] | None:
-    """The projects a caller selects: its own, another by name or path, or () for EVERY_PROJECT. None if there is no
-    match.
+    """The projects a caller selects: its own, another by name or path, or () for EVERY_PROJECT. None if there is no match.
 
     Raises InvalidInput for a name that several projects have."""
     if wanted is None:

@@ -68,8 +68,7 @@ def _is_credential(value: bytes, match: Any) -> bool:
 
 
 def _is_value_of_a_key(value: bytes, match: Any) -> bool:
-    """True if a value after the word "key" is a secret: a key may also be that of a table or a cache, and its value
-    an id."""
+    """True if a value after the word "key" is a secret: a key may also be that of a table or a cache, and its value an id."""
     before: bytes = match.string[max(match.start() - 20, 0) : match.end() - len(value)]
     if (
         _OPEN_KEYS.search(before) is not None

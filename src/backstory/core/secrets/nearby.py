@@ -68,8 +68,7 @@ def _password_behind(text: bytes, start: int) -> tuple[int, int] | None:
 
 
 def _is_no_definition(name: Any) -> bool:
-    """True if a name is no definition: `$TOKEN` is a reference, `pass` alone is a verb, and a redaction contains its
-    kind."""
+    """True if a name is no definition: `$TOKEN` is a reference, `pass` alone is a verb, and a redaction contains its kind."""
     text, start = name.string, name.start()
     before = text[max(start - 40, 0) : start]
     return (

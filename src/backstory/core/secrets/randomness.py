@@ -30,8 +30,7 @@ _SEQUENCE_LENGTH = 6
 
 
 def is_random(value: bytes, min_bits: float = 6.0) -> bool:
-    """True if chance explains the value better than the spelling of names, by a factor of 2 to the power of
-    `min_bits`."""
+    """True if chance explains the value better than the spelling of names, by a factor of 2 to the power of `min_bits`."""
     if len(value) < MIN_LENGTH or not value.isascii() or _has_sequence(value.lower()):
         return False
     if value.isdigit():

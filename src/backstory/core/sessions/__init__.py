@@ -24,8 +24,7 @@ _CHANNEL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
 
 
 class SessionListing(NamedTuple):
-    """Some sessions, each with the number of memories visible to the caller, and the total number of sessions that
-    match."""
+    """Some sessions, each with the number of memories visible to the caller, and the total number of sessions that match."""
 
     sessions: list[tuple[Session, int]]
     total: int
@@ -64,8 +63,7 @@ class Sessions(CorePart):
         return session
 
     def is_own(self, session: Session) -> bool:
-        """True if the surface created the session, works in it or saved in it. Surfaces of one connection share its
-        session."""
+        """True if the surface created the session, works in it or saved in it. Surfaces of one connection share its session."""
         saved = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         is_known = session.surface == self.surface or session.id == self.caller.session
         return is_known or self.engine.store.entries.count(saved) > 0

@@ -34,8 +34,7 @@ class Checkpoints(CorePart):
         self._sessions = sessions
 
     def before_compaction(self) -> list[Checkpoint]:
-        """Take one checkpoint of the connection's session per surface that saved in it, before the assistant
-        compacts its context.
+        """Take one checkpoint of the connection's session per surface that saved in it, before the assistant compacts its context.
 
         Memories outside of sessions need no copy, because they do not end with a session."""
         store, session = self.engine.store, self.caller.session
@@ -56,8 +55,7 @@ class Checkpoints(CorePart):
         return Checkpoints(context, Sessions(context))
 
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
-        """Copy all of the current session, including private memories. Later edits, deletions and archiving do not
-        change the copy."""
+        """Copy all of the current session, including private memories. Later edits, deletions and archiving do not change the copy."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
         store, session = self.engine.store, self._sessions.current()

@@ -215,8 +215,7 @@ class Sync:
     def _sync(
         self, reader: Reader, places: Places, call: Call, process: DecoderProcess, *, only: str = ""
     ) -> SyncReport:
-        """Sync one reader. With `only`, the path of one file, all other files wait for the next sync, including
-        vanished ones."""
+        """Sync one reader. With `only`, the path of one file, all other files wait for the next sync, including vanished ones."""
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
         looked_at_ns = time.time_ns()

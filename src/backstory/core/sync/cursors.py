@@ -24,8 +24,7 @@ def context_of(source: Source) -> str:
 
 
 def contexts_of(source: Source, rules: str) -> tuple[str, str]:
-    """The context of a file that was read completely, and of a file from which rules with this fingerprint excluded
-    parts.
+    """The context of a file that was read completely, and of a file from which rules with this fingerprint excluded parts.
 
     When the rules change, the second one changes, and the file is read again."""
     context = context_of(source)

@@ -24,8 +24,7 @@ from .redacting import Redaction
 SMALL_BYTES = 4_000_000
 """Smaller files are returned as a whole, larger ones piece by piece."""
 AT_ONCE_BYTES = 500_000
-"""The amount of data, in bytes of files, that is handed over together: each handover wakes another process or
-thread."""
+"""The amount of data, in bytes of files, that is handed over together: each handover wakes another process or thread."""
 MAX_FILE_BYTES = 1 << 36
 """No assistant writes a file this large, but a sparse file can claim any size."""
 

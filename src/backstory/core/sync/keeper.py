@@ -104,8 +104,7 @@ class Keeper:
         return StoredConversation(id, State.ARCHIVED, archived=archived.conversation)
 
     def vanish(self, paths: Sequence[str]) -> None:
-        """Mark files as vanished. No content is deleted; content that another file also contains now belongs to that
-        file.
+        """Mark files as vanished. No content is deleted; content that another file also contains now belongs to that file.
 
         The files themselves are marked last, so that an interrupted call is repeated."""
         # Negative numbers: messages that wait to be read again from a rewritten file.

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...domain.records import Conversation, Message, Trust
 from ...domain.when import to_ms
-from ...readers import PLACE, ConversationKind, Piece, Role, Turn, reader_names
+from ...readers import PLACE, ConversationKind, Piece, Role, reader_names
 from ..subjects import OPENING, subject_of
 from .keeper import Keeper, StoredConversation
 from .pieces import (
     calls_of,
     conversation_id,
+    is_beginning,
+    is_excerpt,
+    is_same_turn,
     merged,
     message_ids,
     messages_of,
+    possible_ids,
     runs_of,
     sayings_of,
+    split_piece,
     stored_result,
     times_of,
     traces_of,
     without_copies,
 )
 from .states import TRANSITIONS, Action, FileEvent, State
-from .transactions import ROW_COST, TRANSACTION_COST
 from .witness_rows import ROWS_AT_ONCE, WitnessRows, portions
 from .witnesses import NOBODY, Witnesses, number_of
 
 KNOWN_FROM_ITS_LOG = "known from its assistant's own log"
-PART_COST = TRANSACTION_COST // 4  # several parts fit into a transaction, so that it ends close to its limit
 
 
 class PieceOutcome(NamedTuple):
@@ -65,8 +68,7 @@ class FileKeeper:
         # A rewritten file whose reading was interrupted continues here.
         self._renewed = set(self._store.witnesses.conversations([-self._number]))
         self.retold = set(retold)
-        """Conversations that the file contained before it was rewritten or vanished, and that were not read from it
-        since."""
+        """Conversations that the file contained before it was rewritten or vanished, and that were not read from it since."""
 
     def keep(self, piece: Piece, modified_ms: int) -> PieceOutcome:
         """Save a piece. A long one is committed in several parts."""
@@ -78,7 +80,7 @@ class FileKeeper:
             source = self._keeper.find(handoff.source)
             piece = without_copies(piece, handoff, "" if source is None else source.title)
         event: FileEvent | None = None
-        for part in _parts(piece):
+        for part in split_piece(piece):
             stored = self._keeper.look_up(id)
             # Only the first part carries the event; the others continue it.
             event = FileEvent.TOLD if event else self._event(stored, piece, modified_ms)
@@ -149,8 +151,7 @@ class FileKeeper:
         return FileEvent.TOLD
 
     def _apply(self, event: FileEvent, stored: StoredConversation, piece: Piece, modified_ms: int) -> bool:
-        """Perform the action of the state table. Returns whether anything was saved. Each action asserts its
-        preconditions."""
+        """Perform the action of the state table. Returns whether anything was saved. Each action asserts its preconditions."""
         known, action = stored.known, TRANSITIONS[stored.state, event]
         match action:
             case Action.IGNORE:
@@ -305,7 +306,7 @@ class FileKeeper:
         """Write the messages of a piece. `witnesses` is None if the file alone contains the conversation."""
         # First, so that all following look-ups use the current ids.
         self._adopt(row.id, piece, witnesses)
-        candidates = _candidates(row.id, piece)
+        candidates = possible_ids(row.id, piece)
         places = self._store.messages.places(row.id, sorted(candidates))
         if witnesses is None:
             there, last = places, self._store.messages.last_place(row.id)
@@ -345,7 +346,7 @@ class FileKeeper:
             before: former[before][0]
             for before, message in there.items()
             # Never overwrite a message that already has the new id.
-            if former[before][0] not in taken and _is_same(message, former[before][1])
+            if former[before][0] not in taken and is_same_turn(message, former[before][1])
         }
         self._store.messages.rename(renamed)
         if witnesses is not None:
@@ -383,8 +384,8 @@ class FileKeeper:
         return [
             each
             for each in messages
-            if not _is_beginning(each.text, whole := texts.get(each.id, ""))
-            and not (each.id in copied and _is_excerpt(each.text, whole))
+            if not is_beginning(each.text, whole := texts.get(each.id, ""))
+            and not (each.id in copied and is_excerpt(each.text, whole))
         ]
 
     def _add(self, row: Conversation, piece: Piece, messages: Sequence[Message]) -> None:
@@ -441,45 +442,3 @@ class FileKeeper:
 
     def _subject(self, row: Conversation) -> str:
         return subject_of(row.title, self._store.messages.opening(row.id, OPENING))
-
-
-def _parts(piece: Piece) -> Iterator[Piece]:
-    """Split a piece into parts that are cheap to write; at least one."""
-    rest = piece
-    turns: list[Turn] = []
-    cost = 0
-    for turn in piece.turns:
-        if cost >= PART_COST:
-            # Usage and late results refer to messages, so they are written with the last part.
-            yield rest._replace(turns=turns, usage=(), late_results={})
-            # The following parts continue the first one instead of replacing it.
-            rest = rest._replace(is_whole=False)
-            turns, cost = [], 0
-        turns.append(turn)
-        # A call has about two rows besides its message: the call itself and a trace.
-        cost += ROW_COST * (1 + 2 * len(turn.calls)) + len(turn.text) + len(turn.thinking)
-    yield rest._replace(turns=turns)
-
-
-def _candidates(conversation: str, piece: Piece) -> set[str]:
-    """The ids of all messages that the turns of a piece may have or had."""
-    return {id for turn in piece.turns for id in message_ids(conversation, turn.id)}
-
-
-def _is_same(message: Message, turn: Turn) -> bool:
-    """True if a message that is identified by its place is the turn at that place, and not an earlier one."""
-    if turn.at_ms is not None:
-        return to_ms(message.created_at) == turn.at_ms
-    text = {"thinking": turn.thinking, "tool": message.text}.get(message.role, turn.text)
-    return message.text.startswith(text) or text.startswith(message.text)
-
-
-def _is_beginning(text: str, whole: str) -> bool:
-    return len(text) < len(whole) and whole.startswith(text)
-
-
-def _is_excerpt(text: str, whole: str) -> bool:
-    """True if a text consists of some of the lines of another, in order, and no others."""
-    # Membership tests consume the iterator, so the order of lines is checked too.
-    lines = iter(whole.split("\n"))
-    return len(text) < len(whole) and all(line in lines for line in text.split("\n"))

@@ -15,6 +15,9 @@ from ...readers import CallResult, Piece, Role, ToolCall, Turn
 from ...readers.formats.titles import title_of
 from ..failures.extraction import RUN_RULES, signed
 from ..statements.extraction import RULES
+from .transactions import ROW_COST, TRANSACTION_COST
+
+PART_COST = TRANSACTION_COST // 4  # several parts fit into a transaction, so that it ends close to its limit
 
 
 def conversation_id(reader: str, native_id: str) -> str:
@@ -92,8 +95,7 @@ def merged(
 def messages_of(
     conversation: Conversation, turns: Sequence[Turn], known: Mapping[str, int], last: int, at: datetime
 ) -> list[Message]:
-    """The messages of turns that follow `last`. A turn without a time gets that of the turn before it, the first one
-    `at`."""
+    """The messages of turns that follow `last`. A turn without a time gets that of the turn before it, the first one `at`."""
     messages: list[Message] = []
     for turn, seq in _placed(conversation.id, turns, known, last):
         at = at if turn.at_ms is None else from_ms(turn.at_ms)
@@ -210,3 +212,45 @@ def traces_of(conversation: str, turn: Turn) -> Iterator[Trace]:
             yield Trace(message, "command", call.command)
         if call.error:
             yield Trace(message, "error", call.error)
+
+
+def split_piece(piece: Piece) -> Iterator[Piece]:
+    """Split a piece into parts that are cheap to write; at least one."""
+    rest = piece
+    turns: list[Turn] = []
+    cost = 0
+    for turn in piece.turns:
+        if cost >= PART_COST:
+            # Usage and late results refer to messages, so they are written with the last part.
+            yield rest._replace(turns=turns, usage=(), late_results={})
+            # The following parts continue the first one instead of replacing it.
+            rest = rest._replace(is_whole=False)
+            turns, cost = [], 0
+        turns.append(turn)
+        # A call has about two rows besides its message: the call itself and a trace.
+        cost += ROW_COST * (1 + 2 * len(turn.calls)) + len(turn.text) + len(turn.thinking)
+    yield rest._replace(turns=turns)
+
+
+def possible_ids(conversation: str, piece: Piece) -> set[str]:
+    """The ids of all messages that the turns of a piece may have or had."""
+    return {id for turn in piece.turns for id in message_ids(conversation, turn.id)}
+
+
+def is_same_turn(message: Message, turn: Turn) -> bool:
+    """True if a message that is identified by its place is the turn at that place, and not an earlier one."""
+    if turn.at_ms is not None:
+        return to_ms(message.created_at) == turn.at_ms
+    text = {"thinking": turn.thinking, "tool": message.text}.get(message.role, turn.text)
+    return message.text.startswith(text) or text.startswith(message.text)
+
+
+def is_beginning(text: str, whole: str) -> bool:
+    return len(text) < len(whole) and whole.startswith(text)
+
+
+def is_excerpt(text: str, whole: str) -> bool:
+    """True if a text consists of some of the lines of another, in order, and no others."""
+    # Membership tests consume the iterator, so the order of lines is checked too.
+    lines = iter(whole.split("\n"))
+    return len(text) < len(whole) and all(line in lines for line in text.split("\n"))

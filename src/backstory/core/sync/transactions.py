@@ -47,8 +47,7 @@ class ShortTransactions:
 
     @contextmanager
     def guarded(self, before_commit: Callable[[], None], after_begin: Callable[[], None]) -> Iterator[None]:
-        """Call `before_commit` before each intermediate commit, and `after_begin` after the next transaction has
-        begun."""
+        """Call `before_commit` before each intermediate commit, and `after_begin` after the next transaction has begun."""
         self._before_commit, self._after_begin = before_commit, after_begin
         try:
             yield

@@ -330,8 +330,7 @@ class PostgresDatabase(Database):
         return int(self.value(f"SELECT {sizes}"))
 
     def total_bytes(self) -> int:
-        """The approximate size of the tenant on disk: its share of the tables with its rows, by its number of
-        entries."""
+        """The approximate size of the tenant on disk: its share of the tables with its rows, by its number of entries."""
         sizes = " + ".join(
             f"pg_total_relation_size('{partition(name, self.tenant.part)}'){'' if table.is_partitioned else f' / {PARTITIONS}'}"
             for name, table in TENANT_TABLES.items()

@@ -88,8 +88,7 @@ def _in_regular_expression(match: re.Match[str]) -> str:
 
 
 def _in_class(match: re.Match[str]) -> str:
-    """A letter or a range of a character class. A range that ends before it begins is dropped: PostgreSQL rejects
-    it."""
+    """A letter or a range of a character class. A range that ends before it begins is dropped: PostgreSQL rejects it."""
     first, last = match[1], match[2] or match[1]
     if first > last:
         return ""

@@ -137,8 +137,7 @@ def _index(head: str, table: str, method: str | None, rest: str) -> str:
 
 
 def row_security(table: str) -> list[str]:
-    """Statements that restrict a table to the rows of the transaction's tenant, independent of the statement's own
-    conditions."""
+    """Statements that restrict a table to the rows of the transaction's tenant, independent of the statement's own conditions."""
     is_own = f"{KEY} = {CURRENT_TENANT}"
     walls = [f"ALTER TABLE {table} {kind} ROW LEVEL SECURITY" for kind in ("ENABLE", "FORCE")]
     if table not in _TEXT_INDEXES:

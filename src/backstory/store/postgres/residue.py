@@ -43,8 +43,7 @@ _CLEAR = (
 
 
 def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[[str], None]) -> None:
-    """Rewrite the partitions of a tenant. `vacuum` frees the dead rows of a table. The caller handles the planner's
-    statistics."""
+    """Rewrite the partitions of a tenant. `vacuum` frees the dead rows of a table. The caller handles the planner's statistics."""
     _await_readers(database, residue.moment)
     for table in sorted(partition(name, part) for name in residue.tables - {VECTOR}):
         with database.transaction():
@@ -58,8 +57,7 @@ def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[
 
 
 def _await_readers(database: Database, moment: str) -> None:
-    """Wait until no transaction can see the deleted rows any more: rows that are still visible are copied by the
-    rewrite."""
+    """Wait until no transaction can see the deleted rows any more: rows that are still visible are copied by the rewrite."""
     deadline = time.monotonic() + PATIENCE_S
     while database.rows(_READS_IT_STILL, [moment]):
         if time.monotonic() > deadline:

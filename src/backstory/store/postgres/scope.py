@@ -195,8 +195,7 @@ class _Scoping:
         self._output.append(f" {MARK},")
 
     def _end_condition(self) -> None:
-        """Close the condition after the key of the tenant; if the statement has no condition, the key becomes the
-        condition."""
+        """Close the condition after the key of the tenant; if the statement has no condition, the key becomes the condition."""
         level = self._levels[-1]
         if level.is_condition_open:
             self._output.append(") ")

@@ -124,8 +124,7 @@ class PostgresVectors(Vectors):
             self._make_index(space, dimensions)
 
     def _make_index(self, space: int, dimensions: int) -> None:
-        """Make the tenant's own index of a space, if it has enough vectors and no index yet. Writers of its partition go on
-        meanwhile."""
+        """Make the tenant's own index of a space, if it has enough vectors and no index yet. Writers of its partition go on meanwhile."""
         if (space, dimensions) in self._indexed or dimensions > MOST_DIMENSIONS:
             return
         if self._database.value("SELECT count(*) FROM embedding WHERE space = ?", [space]) < INDEXED_VECTORS:

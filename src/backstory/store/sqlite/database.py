@@ -312,8 +312,7 @@ class SqliteDatabase(Database):
         return [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in rows]
 
     def backup(self, target: Path, *, is_checked: bool) -> int:
-        """Back up the database to `target`. The copy gets an id of its own, so that a restore is recognised as
-        another store."""
+        """Back up the database to `target`. The copy gets an id of its own, so that a restore is recognised as another store."""
         new = draft_path(target)
         with translated(target):
             make_private(new)

@@ -1,5 +1,4 @@
-"""The columns that filters compare, in memory and by entry number: filters a hundred thousand entries in a
-millisecond.
+"""The columns that filters compare, in memory and by entry number: filters a hundred thousand entries in a millisecond.
 
 Each column is read once, from a covering index, so that no text is read; then it is extended. Deleted entries stay
 in the arrays: neither words nor vectors match them.

@@ -42,8 +42,7 @@ def _purge_words(connection: sqlite3.Connection, residue: Residue) -> None:
 
 
 def _empty_log(connection: sqlite3.Connection) -> None:
-    """SQLite itself waits for readers, but not for another checkpoint: any commit in this or another process may
-    start one."""
+    """SQLite itself waits for readers, but not for another checkpoint: any commit in this or another process may start one."""
     deadline = time.monotonic() + PATIENCE_MS / 1000
     while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         if time.monotonic() > deadline:

@@ -27,8 +27,7 @@ class _InPlace(Exception):
 
 
 def replace_store(live: Path, incoming: Path, backups: Path, *, busy_timeout_s: float) -> Path | None:
-    """Replace the live store by the incoming file, a whole store that is not in use. Returns the path of the safety
-    copy.
+    """Replace the live store by the incoming file, a whole store that is not in use. Returns the path of the safety copy.
 
     A live file that cannot be opened is saved as it is."""
     with translated(live):
