@@ -124,7 +124,7 @@ def _name(statement: Statement, names: Mapping[str, str]) -> str:
 
 
 def _shares_words(text: str, question: StatedText, count: int) -> bool:
-    """Whether a text has so many content words of the question, or all if the question has fewer."""
+    """True if a text has at least `count` content words of the question, or all of them if the question has fewer."""
     needed = min(count, len(question.words))
     return needed > 0 and len(question.words & StatedText.of(text).words) >= needed
 

@@ -12,7 +12,7 @@ from ..domain.provenance import MAX_CHARS
 _FENCED = lazy_pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 _MARKUP = lazy_pattern(r"^[ \t]*(?:#{1,6}|[-*+|]|\d+[.)])[ \t]+|\*\*|__|`|\\$", re.MULTILINE)
 _DIRECTIVE = lazy_pattern(r"::[a-z][\w-]{0,40}\{[^{}\n]{0,1000}\}")
-"""What an assistant tells the app that shows its words, as in `::git-push{branch="main"}`."""
+"""Directives of an assistant to the app that displays its text, as in `::git-push{branch="main"}`."""
 _END = lazy_pattern(r"\s(?:(?<=[.!?].)\s*|(?<=\n)\n*)", re.DOTALL)
 """Blanks after the sign that ends a sentence, or newlines. A blank comes first, since the search for one is fast."""
 _LINK = lazy_pattern(r"\[([^\[\]\n]{1,200})\]\([^()\s]{1,500}\)")

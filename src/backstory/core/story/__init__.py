@@ -33,11 +33,11 @@ from .saved import FileMemories
 from .stated import FileStatements, statement_events, without_repetition
 
 EVENT_CHARS = 400
-"""Of a request, as of a statement."""
+"""The maximum characters of a request or a statement."""
 
 
 class _Touches(NamedTuple):
-    """What conversations did with the file."""
+    """The reads and writes of the file by conversations."""
 
     file: StoryFile
     hits: Sequence[TraceHit]
@@ -62,10 +62,12 @@ class Stories(CorePart):
         limit: int | None = None,
         is_from_root: bool = False,
     ) -> FileStory:
-        """What these projects know of a file; without any, the caller's own. An empty tuple means all.
+        """The story of a file in these projects; without any, in the caller's own. An empty tuple means all
+        projects.
 
-        With a limit, decisions, rules and memories before everything else, and the newest. `is_from_root` says that the
-        path begins at the root of the project, not where the caller is. Raises InvalidInput."""
+        With a limit, decisions, rules and memories come before everything else, and newer events before older ones.
+        `is_from_root` means that the path begins at the root of the project, not where the caller is. Raises
+        InvalidInput."""
         if not path_parts(path):
             raise InvalidInput("file is empty.", hint="Name a file.", field="file")
         self.engine.sync_first(self.call)

@@ -72,7 +72,7 @@ def command_name(step: WorkStep) -> str:
 
 
 def outcome_of(failure: FileFailure, file: StoryFile, conversation: Conversation) -> str:
-    """What made the command pass, in a few words."""
+    """The solution that made the command pass, in a few words."""
     solution = failure.solution
     if solution is None:
         return "not seen to pass later"

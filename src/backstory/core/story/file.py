@@ -16,12 +16,12 @@ class StoryFile(NamedTuple):
     path: str
     """From the root of the project where that is known, else as it was asked for."""
     is_whole: bool
-    """Whether `path` begins at the root of the project: then no file in another folder is meant."""
+    """True if `path` begins at the root of the project: it then matches no file in another folder."""
     has_unique_name: bool
-    """Whether no other file of that name was read or written: then a text that only says the name means this file."""
+    """True if no other file of that name was read or written: a text with only the name then refers to this file."""
 
     def is_at(self, value: str, conversation: Conversation) -> bool:
-        """Whether a path that a tool was given in a conversation is the file."""
+        """True if a path that a tool received in a conversation is the file."""
         match = match_path(value, self.path)
         if match < PathMatch.ENDS_ALIKE or not self.is_whole:
             return match >= PathMatch.ENDS_ALIKE
@@ -73,7 +73,7 @@ def story_file(
 
 
 def _is_outside(value: str, project: str) -> bool:
-    """Whether a path lies elsewhere than in the project. One that is relative lies in it."""
+    """True if a path is outside of the project. A relative path is inside."""
     value, root = value.replace("\\", "/"), project.replace("\\", "/").rstrip("/")
     is_absolute = value.startswith(("/", "~")) or value[1:3] == ":/"
     return is_absolute and not (root and value.lower().startswith(f"{root.lower()}/"))

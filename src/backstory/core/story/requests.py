@@ -14,7 +14,7 @@ from ...store import Store
 from ..quoting import sentences
 
 PROMPT_CHARS = 2_000
-"""Of a prompt: enough to show it and to find the file in what the user typed."""
+"""The part of a prompt to read: enough to show it and to find the file in the user's text."""
 
 
 SHORT_PROMPT_WORDS = 3
@@ -27,18 +27,18 @@ class FileWrite(NamedTuple):
     conversation: str
     """The one that speaks for the family: edits of a subagent count for the request that started it."""
     place: int
-    """Of the message in it; -1 where only the time of the edit is known."""
+    """The place of the message in it; -1 if only the time of the edit is known."""
     at: datetime
 
 
 class UserRequest(NamedTuple):
-    """What a user asked for, up to the next thing that he asks for."""
+    """A user's request, up to the next one."""
 
     conversation: str
     place: int
-    """Of the prompt; -1 for what happened before the first one."""
+    """The place of the prompt; -1 for events before the first one."""
     end: int
-    """Of the next prompt, or where the conversation ends."""
+    """The place of the next prompt, or the end of the conversation."""
 
 
 class Requests:
@@ -78,7 +78,7 @@ class Requests:
         return places
 
     def prompt(self, request: UserRequest) -> str:
-        """What the user typed, or "" for what happened before."""
+        """The user's text, or "" for events before the first prompt."""
         return self._prompts_of(request.conversation).get(request.place, "")
 
     def question_before(self, request: UserRequest) -> str:

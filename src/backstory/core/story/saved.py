@@ -44,7 +44,7 @@ class FileMemories(CorePart):
         return list({memory.id: memory for memory in (*named, *patterned)}.values())
 
     def _former(self, memory: Memory) -> Iterator[StoryEvent]:
-        """What a memory said before it was corrected. A task that is done is the same task."""
+        """The former values of a memory. A task that was marked as done is the same task."""
         kind = kind_of(memory)
         if kind is MemoryKind.TASK:
             return

@@ -18,7 +18,7 @@ STORY_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKind.D
 MAX_FILES_OF_A_REQUEST = 3
 """That it changed: what is decided while more are changed, and names none of them, is about the work and not about a file."""
 REPEATED_SHARE = 0.5
-"""Of the characters of a request."""
+"""The share of a request's characters."""
 _WORD = lazy_pattern(r"[\w@.+-]+")
 
 
