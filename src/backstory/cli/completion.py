@@ -31,7 +31,7 @@ ID_SOURCES = {
     "handoff": _CONVERSATION_IDS,
     "export": _CONVERSATION_IDS,
 }
-"""What prints the ids that a command takes, one on a line, the latest first."""
+"""Commands that print the ids another command takes, one per line, latest first."""
 
 
 class Flag(NamedTuple):

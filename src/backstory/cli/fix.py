@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",
-        help="only of this project; `.` is the one you are in, `*` all (default: all, that one first)",
+        help="only this project; `.` is the current one, `*` is all (default: all, the current one first)",
     )
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--project",
         metavar="NAME|DIR",
-        help="only of this project; `.` is the one you are in, `*` all (default: that one, or else all)",
+        help="only this project; `.` is the current one, `*` is all (default: the current one, or all if it has no match)",
     )
 
 

@@ -21,7 +21,7 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="NAME|DIR", help="only this project; `.` is the current one")
     parser.add_argument("--assistant", metavar="NAME", help="only this assistant, for example codex")
     parser.add_argument(
-        "--project", metavar="NAME|DIR", help="only of this project; `.` is the one you are in, `*` all"
+        "--project", metavar="NAME|DIR", help="only this project; `.` is the current one, `*` is all"
     )
     parser.add_argument("--assistant", metavar="NAME", help="only this assistant, for example codex")
     parser.add_argument(

@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KIND",
         help=f"{', '.join(MemoryKind)} (default: {MemoryKind.FACT})",
     )
-    parser.add_argument("--project", metavar="NAME|DIR", help="of this project (default: the one you are in)")
+    parser.add_argument(
+        "--project", metavar="NAME|DIR", help="project of the memory (default: the current one)"
+    )
     parser.add_argument(
         "--file", action="append", metavar="PATH", help="a file that it is about; may be repeated"
     )

@@ -66,7 +66,7 @@ class Paragraph(NamedTuple):
     text: Text
     indent: int = 0
     is_markdown: bool = False
-    """Whether a terminal shows it as Markdown means it; elsewhere it stays as it is written."""
+    """True if a terminal renders it as Markdown; other outputs show the source."""
 
 
 class Verbatim(NamedTuple):

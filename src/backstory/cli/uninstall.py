@@ -17,7 +17,9 @@ from .report import Report, table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clients", metavar="CLIENT", nargs="*", help="clients to uninstall from")
-    parser.add_argument("--all", action="store_true", help="uninstall from uninstall from every client, in every scope")
+    parser.add_argument(
+        "--all", action="store_true", help="uninstall from uninstall from every client, in every scope"
+    )
     add_step_arguments(parser)
 
 

@@ -48,7 +48,7 @@ class EntryRoom:
         self._database = database
 
     def count(self, where: Filter) -> int:
-        """How many entries match."""
+        """The number of entries that match."""
         unhidden, bounds = _without_hiding(where)
         source, condition, values = self._hidden(where)
         count = self._database.value(f"SELECT count(*) FROM entry e WHERE {unhidden}", bounds)
@@ -57,7 +57,7 @@ class EntryRoom:
         )
 
     def tally_hours(self, where: Filter) -> list[tuple[int, int]]:
-        """How many entries that match were made in each hour since 1970 in which one was, in the order of time."""
+        """The number of matching entries per hour since 1970, in chronological order, without empty hours."""
         unhidden, bounds = _without_hiding(where)
         source, condition, values = self._hidden(where)
         hours = "SELECT e.created_at / 3600000 AS hour, count(*) FROM {} WHERE {} GROUP BY hour"

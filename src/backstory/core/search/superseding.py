@@ -23,7 +23,7 @@ MAX_STATED_CHARS = 600
 
 
 def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
-    """By the id of a superseded entry, the latest of the entries that supersedes it."""
+    """For each superseded entry, the latest of the entries that supersedes it."""
     groups: dict[tuple[str, bool, bool], list[Entry]] = {}
     for entry in entries:
         # where a team and this user disagree, both are shown
@@ -40,7 +40,7 @@ def later_decisions(entries: Iterable[Entry], store: Store) -> dict[str, Entry]:
 
 
 def _later_in(group: Sequence[Entry], messages: Mapping[str, list[str]]) -> dict[str, Entry]:
-    """Of entries of one project and one kind, by the id of a superseded one, the latest that supersedes it."""
+    """For each superseded entry of one project and kind, the latest that supersedes it."""
     stated = [(each, [StatedText.of(text) for text in _texts(each, messages)]) for each in group]
     later: dict[str, Entry] = {}
     for entry, texts in stated:
