@@ -18,8 +18,6 @@ KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--project", metavar="NAME|DIR", help="only this project; `.` is the current one")
-    parser.add_argument("--assistant", metavar="NAME", help="only this assistant, for example codex")
     parser.add_argument(
         "--project", metavar="NAME|DIR", help="only this project; `.` is the current one, `*` is all"
     )
