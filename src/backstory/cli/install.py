@@ -46,7 +46,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="families of tools to install, comma-separated (default: backstory); `backstory tools` lists them",
     )
-    parser.add_argument("--surfaces", metavar="NAMES", help="tools to enable; `backstory tools` lists them")
     parser.add_argument(
         "--no-hooks",
         action="store_true",
