@@ -271,7 +271,7 @@ class Sync:
         after = self._store.sync.stamps(reader.name) if due else known
         tally.problems |= {path: stamp.problem for path, stamp in after.items() if stamp.problem}
         touched = self._store.conversations.get(sorted(tally.conversations))
-        return tally.told()._replace(
+        return tally.report()._replace(
             subagents=sum(each.kind == "subagent" for each in touched),
             projects=frozenset(each.project for each in touched),
         )
