@@ -243,14 +243,8 @@ class Sync:
         # Exports are imported once and may be deleted; with `only` the other files were not looked at.
         if reader.is_export or only:
             vanished = []
-        if vanished:
-            with keeper.transactions:
-                keeper.vanish(vanished)
+        self._reset(keeper, vanished, outdated)
         if outdated:
-            with keeper.transactions:
-                # Reset the cursors; the files are then due like new ones.
-                for path in outdated:
-                    self._store.sync.restart(path)
             known = self._store.sync.stamps(reader.name)  # the reset changed them
         tally.sources, tally.vanished = len(stamps), len(vanished)
         reading = SourceReading(self._engine, reader, self._redaction, self._exclusion, keeper, process)
@@ -275,6 +269,17 @@ class Sync:
             subagents=sum(each.kind == "subagent" for each in touched),
             projects=frozenset(each.project for each in touched),
         )
+
+    def _reset(self, keeper: Keeper, vanished: Sequence[str], outdated: Sequence[str]) -> None:
+        """Note that files vanished, and let outdated ones be read from their beginning."""
+        if vanished:
+            with keeper.transactions:
+                keeper.vanish(vanished)
+        if outdated:
+            with keeper.transactions:
+                # Reset the cursors; the files are then due like new ones.
+                for path in outdated:
+                    self._store.sync.restart(path)
 
     def _leave_out(self, stamps: dict[str, tuple[Source, Stamp]]) -> int:
         """Remove excluded files before any of them is opened. Returns their number."""
