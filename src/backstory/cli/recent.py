@@ -1,7 +1,7 @@
-"""What a hook starts when a session begins, no server runs, and an assistant wrote something that nobody has read yet.
+"""The process that a hook starts when a session begins, no server runs, and some assistant has unread messages.
 
-Run as `python -I -m backstory.cli.recent DATA PROJECT SECONDS READER...`. It prints nothing, and leaves vectors to the next server: the
-session waits for it."""
+Run as `python -I -m backstory.cli.recent DATA PROJECT SECONDS READER...`. It prints nothing, and leaves vectors to
+the next server: the session waits for it."""
 
 from __future__ import annotations
 

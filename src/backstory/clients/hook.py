@@ -56,7 +56,7 @@ DEFAULT_LIMIT_S = 0.9
 READING_LIMIT_S = 3.0
 """More, for a session that starts when something was not read yet. It takes 0.3 s where the machine is idle."""
 READING_SHARE = 0.8
-"""Of that time, for reading; the rest is for the brief."""
+"""The part of READING_LIMIT_S that is for reading; the rest is for the brief."""
 HOUR_S, DAY_S = 3600.0, 86_400.0
 START, COMPACT, PROMPT, EDIT, FAILURE, STOP = (
     "SessionStart",
@@ -101,7 +101,7 @@ READERS = {"copilot-cli": "copilot", "vscode": "copilot"}
 """The readers of clients that are not called the same."""
 MAX_FRUITLESS_READINGS = 3
 NO_WINDOW = 0x08000000
-"""Of Windows: the process has no console to show."""
+"""A flag of Windows: the process shows no console."""
 
 
 def main(client: str, data: str, name: str = "") -> None:
@@ -132,15 +132,16 @@ def main(client: str, data: str, name: str = "") -> None:
 
 
 def is_silent(event: Mapping[str, Any], mode: str, environment: Mapping[str, str]) -> bool:
-    """Whether hooks say nothing in this session: the user wants none, a subagent has its task from the session that
-    started it, and a run without a person beside it has its task too. `on` speaks there as well."""
+    """Return whether hooks stay silent in this session: the user wants none, or it is a subagent or an unattended
+    run, which have their task already. With `on` hooks speak there as well."""
     if mode == "off" or "agent_id" in event:
         return True
     return mode != "on" and is_unattended(environment, str(event.get("transcript_path") or ""))
 
 
 def is_unattended(environment: Mapping[str, str], transcript: str) -> bool:
-    """Whether no person reads along, as far as the client says so: `claude -p`, `codex exec`, or a build server."""
+    """Return whether no person reads along, as far as the client says: `claude -p`, `codex exec`, or a build
+    server."""
     get = environment.get
     if get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk") or get("CLAUDE_CODE_SESSION_ATTENDED") == "0":
         return True
@@ -277,7 +278,7 @@ def opening(client: str, event: Json, data: str, project: str) -> Json:
 
 
 def file_notes(event: Json, data: str, project: str, checkout: str) -> Iterator[Json]:
-    """What is known of each file that is about to change and of which this session was told nothing yet."""
+    """The notes about each file that is about to change, except those that this session already received."""
     paths = [os.path.relpath(path, checkout).replace(os.sep, "/") for path in changing(event)]
     if not paths or not session_of(event):
         return
@@ -310,7 +311,8 @@ def changing(event: Json) -> list[str]:
 
 
 def question(moment: str, event: Json) -> str:
-    """What a server is asked: the user's prompt, or what a command that failed printed; empty where there is nothing to ask."""
+    """The text of a request to the server: the user's prompt, or the output of a failed command. Empty if there is
+    nothing to ask."""
     if moment == PROMPT:
         prompt = str(event.get("prompt") or "").strip()
         return "" if len(prompt) < MIN_PROMPT_CHARS or prompt[0] in "/!#" else prompt[:MAX_SENT_CHARS]
@@ -379,7 +381,7 @@ def note(event: Json, data: str, message: Json) -> None:
 
 
 def notes_of(event: Json, data: str) -> str:
-    """What this session was told so far, a line of JSON each."""
+    """The texts that this session has received, one line of JSON each."""
     path = notes_path(event, data)
     return read(path).decode() if path and os.path.exists(path) else ""
 

@@ -15,7 +15,7 @@ from ..store.whole_files import write_whole
 class JoinedSpace(NamedTuple):
     name: str
     url: str
-    """Of the server, without a path of ours."""
+    """The server's address, without our path."""
     token: str
     person: str
     """The user, as the server knows them."""

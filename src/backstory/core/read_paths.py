@@ -1,4 +1,5 @@
-"""What this process has read and not yet rendered into briefs: a hook must not take it for known before that."""
+"""Files that this process has read but not yet rendered into briefs. Hooks must not treat them as known before
+that."""
 
 from __future__ import annotations
 

@@ -139,8 +139,8 @@ class Backlog:
         return done
 
     def _has_model(self) -> bool:
-        """Whether the model is there, or comes before a caller has waited too long. Should it fail to load, whoever
-        embeds is told why."""
+        """Return whether the model is loaded, or becomes so before a caller has waited too long. If it fails to
+        load, embedding reports why."""
         if self._embedder.is_loaded or not self._is_serving():
             return True
         self.load_soon()

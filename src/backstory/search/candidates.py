@@ -45,9 +45,9 @@ class Quota(NamedTuple):
 
 class Candidates(NamedTuple):
     entries: list[int]
-    """What was said first, then the quiet ones and the memories; the best first in each."""
+    """Spoken messages, then quiet entries, then memories; the best first in each group."""
     is_whole: bool
-    """Whether these are all that have a word of the query."""
+    """True if these are all entries that contain a word of the query."""
 
 
 def choose(

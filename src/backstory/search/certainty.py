@@ -30,7 +30,7 @@ SIGNS = (
     "cosine",
     "unapt",  # 1 if it only asks the same or lacks the rarest name; 0 where it is the only one
 )
-"""What the certainty of a conversation depends on."""
+"""The features that the certainty of a conversation depends on."""
 LEAST_LIKELY = 0.002  # bounds the logarithm of the odds
 MOST_BY_NEARNESS = (
     0.45  # where no text has a word of the query: the model guesses unknown words by their spelling
@@ -44,7 +44,7 @@ CENTRE_OF_WORDS = 0.5
 
 
 def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> list[float]:
-    """Of groups in their order, the best first."""
+    """The certainty of each group. Groups must be sorted, the best first."""
     best = [group.column for group in groups]
     sure: list[float] = likeness(evidence.nearness[best], scores.coverage[best]).tolist()
     talks = [number for number, group in enumerate(groups) if group.head is not None]
@@ -61,7 +61,7 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
 
 
 def _is_guess(evidence: Evidence) -> bool:
-    """Whether no text has a word of the query, and the model does not know all of them either."""
+    """Return whether no text contains a word of the query and the model does not know all of these words either."""
     words = (word for term in evidence.terms for word in term.unit.words)
     return not evidence.has_known_word and not all(map(is_known_word, words))
 

@@ -42,7 +42,7 @@ class Embedder(Protocol):
 
     @property
     def is_loaded(self) -> bool:
-        """Whether `embed` can begin at once."""
+        """True if `embed` can begin at once."""
 
     def load(self) -> None:
         """Get ready for `embed`, which does so itself otherwise. Raises Unavailable."""

@@ -31,7 +31,7 @@ class Hit(NamedTuple):
 
     entry: int
     score: float
-    """What hits of one query are ordered by."""
+    """The value by which the hits of one query are ordered."""
     certainty: float
     """0 to 1: how likely this is what was meant; comparable between queries (docs/scores.md)."""
     project: str
@@ -59,13 +59,13 @@ class Found(NamedTuple):
     hits: list[Hit]
     strategy: Strategy
     notices: tuple[str, ...] = ()
-    """What the caller should know about this answer, such as why it is by words alone."""
+    """Notices for the caller, such as why the search used words alone."""
     vector: Vector | None = None
-    """Of the query."""
+    """The vector of the query."""
     words: tuple[str, ...] = ()
-    """What was looked for, to show the passages that hold it."""
+    """The search terms, for choosing the passages to show."""
     is_whole: bool = True
-    """Whether all that matches was weighed."""
+    """True if all matches were scored."""
 
 
 class Search:

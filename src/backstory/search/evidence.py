@@ -1,4 +1,4 @@
-"""What is known of a query and of each text that may answer it, gathered from the words' index and the vectors.
+"""The evidence for a query and each candidate text, gathered from the text index and the vectors.
 
 A filter is applied wherever candidates are chosen, so that nothing is weighed that the caller may not see. What a
 candidate lacks is told apart from what is not known of it: a text without a vector has the cosine NaN.
@@ -86,11 +86,11 @@ class Evidence(NamedTuple):
     """False for what is only there because a candidate answers it."""
     conversations: ConversationMatches
     has_known_word: bool
-    """Whether any text of the store has a word of the query."""
+    """True if any text in the store contains a word of the query."""
     vector: Vector | None
     notices: tuple[str, ...]
     is_whole: bool
-    """Whether every entry that has anything of the query is among the candidates."""
+    """True if the candidates include every entry that matches any part of the query."""
 
     @property
     def nearness(self) -> Floats:
@@ -333,7 +333,7 @@ class Gathering:
         return self._store.entries.prompts([(o.thread, o.seq) for o in answers if o.thread is not None])
 
     def _answers(self, words: _Words, readings: Sequence[EntryText]) -> list[EntryText]:
-        """What was replied to messages that ask what is asked now: an answer need not repeat the question's words."""
+        """Replies to messages that ask the same question: an answer need not repeat the question's words."""
         prompts = [o for o, _ in readings if o.role == "user" and o.thread is not None]
         entry, rarities = _numbers(prompts), [rarity(each.frequency, self._size) for each in words.postings]
         held = np.zeros(len(prompts))
@@ -347,8 +347,8 @@ class Gathering:
         return self._store.entries.readings({*replies.values()} - known, self._where)
 
     def _neighbours(self, readings: Sequence[EntryText], best: Sequence[int]) -> list[EntryText]:
-        """What was said just before and after the best messages, and after those that begin a conversation: they
-        may be all there is of it."""
+        """Messages next to the best ones, and after those that begin a conversation: these may be all there is of
+        it."""
         among = set(best)
         outlines = [o for o, _ in readings if not o.seq or (o.size < SHORT and o.entry in among)]
         known = {reading.outline.entry for reading in readings}
@@ -423,7 +423,8 @@ def _together(pairs: Sequence[Unit], terms: Sequence[Term], counts: Floats, text
 
 
 def _stand_together(text: str, left: str, right: str) -> bool:
-    """Whether one word comes right after the other, in any of their forms, if only in a name as `getUser`."""
+    """Return whether one word directly follows the other, in any of their forms, also within a name such as
+    `getUser`."""
     place = text.find(left)
     if place < 0:  # what holds both without having any in its text has them in its key and tags
         return right not in text

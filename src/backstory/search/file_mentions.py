@@ -1,4 +1,4 @@
-"""Who touched a file, and who speaks of it: entries, each with how sure it is that the very file is meant."""
+"""Entries that touched or mention a file, each with the probability that this very file is meant."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ class Group(NamedTuple):
     """A conversation with its best place, or a memory."""
 
     column: int
-    """Of the best place."""
+    """The column of the best place."""
     score: float
     likelihood: float
-    """Of being the one among all that match; 0 where that is not asked."""
+    """The probability that this group is the right one among all matches; 0 if it was not computed."""
     head: str | None
     places: tuple[int, ...]
     """Columns of all its places that match, the best first."""
@@ -96,7 +96,7 @@ def _best_first(groups: list[Group]) -> list[Group]:
 
 
 def _apt_first(groups: list[Group]) -> list[Group]:
-    """What lacks the rarest name of the query, or only asks the same, stands behind the rest."""
+    """Move groups to the end that lack the rarest name of the query or only ask the same question."""
     below = 0.99 * min((group.score for group in groups if group.is_apt), default=1.0)
     return [group if group.is_apt else group._replace(score=min(group.score, below)) for group in groups]
 

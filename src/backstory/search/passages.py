@@ -37,7 +37,7 @@ def split_passages(text: str, size: int = PASSAGE_CHARS, most: int = MAX_PASSAGE
 
 
 def passage_digest(passage: str) -> int:
-    """The same for the same passage, wherever it stands."""
+    """A key that is equal for equal passages, wherever they occur."""
     digest = blake2b(passage.encode("utf-8", "surrogatepass"), digest_size=DIGEST_BYTES).digest()
     return int.from_bytes(digest, "big", signed=True)
 

@@ -1,7 +1,6 @@
-"""What a person's question says besides what to look for: when it was, in which project, with which assistant.
-
-Such words become a filter, and the answer says how they were understood. A word that may be meant otherwise is left
-alone: `today's browsers` is no day, and `a skill in Codex` no conversation with it."""
+"""Filters in a person's question: a time, a project or an assistant. Such words become a filter, and the answer
+says how they were understood. An ambiguous word is left alone: `today's browsers` is no day, and `a skill in
+Codex` no conversation with it."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ _PROJECT = (
 
 
 class QuestionPart(Enum):
-    """What a question may say besides what to look for."""
+    """The kinds of filters that a question may contain."""
 
     TIME = "time"
     ASSISTANT = "assistant"
@@ -45,7 +44,7 @@ class QuestionPart(Enum):
 
 class Question(NamedTuple):
     query: str
-    """What to look for, without the words that became a filter."""
+    """The text to search for, without the words that became a filter."""
     where: Filter
     understood: tuple[str, ...] = ()
     """In words for the caller; empty when nothing was taken out."""

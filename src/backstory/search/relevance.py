@@ -1,7 +1,7 @@
-"""Whether a query has anything to do with what is in the store. If it has not, nothing is found.
+"""Decide whether a query is related to the contents of the store. If it is not, nothing is returned.
 
-It has if a text has one of its words, or a word that means nearly the same, or if the nearest vector
-is nearer than those of texts on other subjects are. All numbers were measured with MiniLM (docs/scores.md)."""
+It has if a text has one of its words, or a word that means nearly the same, or if the nearest vector is nearer
+than those of texts on other subjects are. All numbers were measured with MiniLM (docs/scores.md)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ UNRELATED_SENTENCE_BASE, UNRELATED_SENTENCE_GROWTH = 0.15, 0.025
 UNRELATED_WORD_BASE, UNRELATED_WORD_GROWTH = 0.21, 0.036
 FEWEST_TEXTS = 10  # in a store of fewer, each is compared as strictly as in a store of so many
 RELATED_SIMILARITY = 0.5
-"""Of a word in a text to a word of the query; what is less similar is often only used in similar texts."""
+"""The minimum similarity of a word in a text to a word of the query. Less similar words often merely occur in
+similar texts."""
 RELATED_WORTH = 0.06  # added to the cosine of a text that has one
 NAME_PARTS_SHARE = 0.5
-"""Of the parts of a name such as `getUserName`: a text without the name must have more of them."""
+"""The share of the parts of a name such as `getUserName` that a text without the name itself must contain."""
 # the commonest words of languages that share their letters with English, without accents: a query in one of them has
 # these in common with paths, commands and texts on anything
 FOREIGN_STOP_WORDS = frozenset((
@@ -44,7 +45,8 @@ FOREIGN_STOP_WORDS = frozenset((
 
 
 def is_relevant(evidence: Evidence, count_texts: Callable[[], int]) -> bool:
-    """Whether any candidate has to do with the query. `count_texts` returns how many texts they were chosen from."""
+    """Return whether any candidate is related to the query. `count_texts` returns how many texts they were chosen
+    from."""
     if _by_words(evidence).any():
         return True
     has_related = _has_related_words(evidence)
@@ -56,7 +58,7 @@ def is_relevant(evidence: Evidence, count_texts: Callable[[], int]) -> bool:
 
 
 def highest_unrelated_cosine(evidence: Evidence, texts: int) -> float:
-    """What the nearest of so many texts may have without having anything to do with the query."""
+    """The highest similarity that the nearest of `texts` unrelated texts can reach."""
     words = [term.unit.words[0] for term in evidence.terms if _is_content(term.unit)]
     is_sentence = len(words) > 1 and all(word in _known_words() for word in words)
     base = UNRELATED_SENTENCE_BASE if is_sentence else UNRELATED_WORD_BASE
@@ -96,7 +98,7 @@ def _is_content(unit: Unit) -> bool:
 
 
 def is_known_word(word: str) -> bool:
-    """Whether the model knows a word, and does not guess it by pieces of its spelling."""
+    """Return whether the model knows a word as a whole instead of guessing it from pieces."""
     return word in _known_words()
 
 

@@ -82,7 +82,8 @@ _QUESTION = lazy_pattern(
 
 
 def is_answer(role: str, text: str) -> bool:
-    """Whether a message may answer something: a short one of a user that asks does not, nor one of an assistant that says what it is going to do."""
+    """True for messages that may answer a question. Short questions of a user and announcements of an assistant do
+    not."""
     if role == "assistant":
         return len(text) > LONGEST_PLAN or _PLAN.search(text) is None
     return len(text) > LONGEST_ASKED or not text.rstrip().endswith("?")
@@ -154,7 +155,7 @@ def _turn_factor(evidence: Evidence, traits: Traits) -> Floats:
 
 
 def _prompt_part(evidence: Evidence, base: Floats, again: Flags, gives_none: Flags) -> Floats:
-    """What a message gains by what it answers; most when that asks the very same."""
+    """The bonus of a message for the question it answers; highest if that is the query itself."""
     if not len(base):
         return base
     share = np.where(again[evidence.prompt], SAME_PROMPT, np.where(base > 0, PROMPT, 0.0))

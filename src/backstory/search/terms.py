@@ -1,4 +1,4 @@
-"""What a query asks for, term by term: how rare each is, where it stands, and what is related to it."""
+"""The terms of a query: how rare each is, where it occurs, and its related words."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def stem(word: str) -> str:
 
 
 def is_name(piece: str) -> bool:
-    """Whether a piece of a query is spelled as people spell only names of things: `useAuth`, `a87a7777`, `v1.2`,
+    """Return whether a piece of a query is spelled like an identifier: `useAuth`, `a87a7777`, `v1.2`,
     `def.execute`, `AUTH-12`, `NODE_ENV`."""
     core = piece.strip(".,:;!?()[]{}<>\"'`*")
     if len(core) < 3:

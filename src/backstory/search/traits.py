@@ -1,9 +1,9 @@
-"""What each candidate is: who said it, and in what kind of conversation.
+"""Traits of each candidate: the speaker and the kind of conversation.
 
 The kind decides whose words count. With a coding assistant the answer is usually the assistant's; in a chat with a
 service it repeats at length what it was told; among people everybody speaks for themselves, in short messages that
-mean little without those beside them. What stands alone, a memory or the only message of its conversation, is judged
-by its own text."""
+mean little without those beside them. What stands alone, a memory or the only message of its conversation, is
+judged by its own text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WITH_ASSISTANTS = ("user", "assistant", "summary")
 
 class Traits(NamedTuple):
     is_quiet: Flags
-    """What a tool was given or printed, or a model thought."""
+    """True for the input and output of tools, and for thinking."""
     is_assistant: Flags
     is_coding: Flags
     """Part of a conversation with a coding assistant."""

@@ -28,7 +28,7 @@ from .threads import Threads
 SPACES = "/spaces"
 CHANGES, DELIVERIES = "changes", "deliveries"
 DELIVER = "deliver"
-"""What the audit log and the figures call a delivery."""
+"""The name of a delivery in the audit log and the metrics."""
 MAX_REQUEST_BYTES = 2_000_000
 _STATUSES: tuple[tuple[type[BackstoryError], int], ...] = (
     (InvalidInput, 400),

@@ -1,7 +1,7 @@
-"""Who may see a page on this machine: whoever got the link from the terminal, and no page of another site.
+"""Access to the pages on this machine: only for someone who has the link from the terminal, and for no other site.
 
-A link is good once. It is exchanged for a cookie that scripts cannot read and other sites cannot send; `Hosts` before it
-knows the names we go by, so that no other name leads here (DNS rebinding).
+A link is good once. It is exchanged for a cookie that scripts cannot read and other sites cannot send; `Hosts`
+before it knows the names we go by, so that no other name leads here (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ HEADERS = {
 
 
 class Keys:
-    """What opens the page: a link, and the cookie that it is exchanged for. New for each start."""
+    """The credentials of one start: a link, and the cookie that it is exchanged for."""
 
     def __init__(self, port: int, *, is_secure: bool = False, redeemed: Callable[[], None]) -> None:
         self.cookie = f"backstory_{port}"  # cookies do not know ports, and two pages may be open
@@ -57,7 +57,7 @@ class Keys:
         return compare_digest(cookie.encode(), self._secret.encode())
 
     def redeem(self, given: str) -> bool:
-        """Whether this is the link, which from now on is another."""
+        """Return whether this is the current link. If it is, a new one replaces it."""
         with self._lock:
             if not compare_digest(given.encode(), self._link.encode()):
                 return False

@@ -17,7 +17,7 @@ WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", 
 
 
 class Calendar(NamedTuple):
-    """What was said and saved, in the time of this machine."""
+    """Messages and memories per day and hour, in local time."""
 
     days: Counter[date]
     hours: Counter[date]
@@ -27,7 +27,7 @@ class Calendar(NamedTuple):
 
 
 def calendar(hours: Iterable[tuple[int, int]]) -> Calendar:
-    """Of hours since 1970, and how much is in each."""
+    """Build a calendar from pairs of an hour since 1970 and its count."""
     made = Calendar(Counter(), Counter(), Counter())
     for hour, count in hours:
         then = time.localtime(hour * 3600)

@@ -52,7 +52,7 @@ _BY_LANGUAGE = {name: family for names, family in _FAMILIES.items() for name in 
 
 
 def language_of(path: str) -> str:
-    """What a file is written in, by its extension or name."""
+    """The language of a file, by its extension or name."""
     name = PurePosixPath(path.replace("\\", "/")).name.lower()
     return name.rpartition(".")[2]
 

@@ -20,8 +20,8 @@ _kept: WeakKeyDictionary[Engine, dict[Hashable, tuple[float, Any]]] = WeakKeyDic
 
 
 def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
-    """What `make` gave this caller's project within the last minute, else what it gives now. For any thread: two that
-    come at once both make it."""
+    """Return the result of `make` for this caller's project, cached for a minute. Safe for threads: two concurrent
+    calls both compute it."""
     figures = _kept.setdefault(core.engine, {})
     key = (name, core.caller.project, core.caller.session)
     until_s, value = figures.get(key, (0.0, None))
@@ -42,7 +42,7 @@ def busy_hours(core: Core) -> list[tuple[int, int]]:
 
 
 def short_project_names(core: Core) -> dict[str, str]:
-    """What pages call each project: those of one name are told apart."""
+    """The name of each project on the pages. Projects with the same name get distinct ones."""
     return figure(
         core, "project names", lambda: distinct_names(filter(None, core.engine.store.entries.projects()))
     )

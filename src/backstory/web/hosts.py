@@ -26,7 +26,7 @@ def read_host(text: str) -> Host | None:
 
 
 def read_origin(text: str) -> Host | None:
-    """Of a web page; `null` and other schemes have none."""
+    """The host of an origin. `null` and other schemes have none."""
     return _host(_ORIGIN.fullmatch(text))
 
 
@@ -43,7 +43,8 @@ def _host(match: re.Match[str] | None) -> Host | None:
 
 
 class AllowedHosts:
-    """What is asked before every page. A header that came twice is one with a comma, which no name has."""
+    """Check the host and the origin of a request, before every page. A header that was sent twice arrives as one
+    with a comma, which no name contains."""
 
     def __init__(self, allowed: Iterable[Host]) -> None:
         self._allowed = frozenset(allowed)

@@ -1,4 +1,4 @@
-"""What an address asks for, checked: every parameter of every page is read here."""
+"""The checked parameters of an address. Every parameter of every page is read here."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PageQuery:
         return value
 
     def bounds(self) -> Bounds:
-        """What every list can be narrowed by."""
+        """The filters that every list has."""
         projects, assistants = self.text("project"), self.text("assistant")
         since, until = parse_bounds(self.text("since") or None, self.text("until") or None, self.now())
         return Bounds((projects,) if projects else (), (assistants,) if assistants else (), since, until)

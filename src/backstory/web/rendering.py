@@ -185,7 +185,7 @@ def _parser() -> MarkdownIt:
 
 
 def _heading(renderer: Any, tokens: Sequence[Any], place: int, options: Any, environment: Any) -> str:
-    """Of a message, not of the page: those have an order of their own."""
+    """Render a heading of a message as a paragraph: the headings of the page have an order of their own."""
     return f'<p class="heading {tokens[place].tag}">'
 
 

@@ -33,7 +33,7 @@ class WebAddress(NamedTuple):
     port: int = 0
     """0 is any that is free."""
     public_url: str = ""
-    """What a browser reaches it by where ports are forwarded."""
+    """The address in the browser where ports are forwarded."""
 
 
 def serve(

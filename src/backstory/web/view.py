@@ -1,4 +1,5 @@
-"""What a page answers: a View is shown, a Download is kept, and after a change a Redirect leads to a page."""
+"""The answers of a page: a View is rendered, a Download is saved, and a Redirect leads to another page after a
+change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `hook.py` is made of: files, JSON, time and the sockets of running servers, with next to nothing imported.
+"""The means of `hook.py`: files, JSON, time and the sockets of running servers, with almost no imports.
 
 It lies beside `hook.py` wherever that is installed, and imports nothing of ours."""
 
@@ -84,7 +84,8 @@ def as_json(body: Mapping[str, str]) -> bytes:
 
 
 class Scanning:
-    """What the scanner of `json` asks for; it is in C, while `json` around it imports `re`, which takes as long as Python itself."""
+    """The settings that the C scanner of `json` needs. `json` itself imports `re`, which takes as long as starting
+    Python."""
 
     strict = True
     object_hook = object_pairs_hook = parse_constant = None

@@ -1,7 +1,8 @@
-"""What a project knows about each of its files: said before an assistant changes one.
+"""Notes about the files of a project, shown before an assistant changes one.
 
-Only what is about the very file counts: a memory that was saved about it, a statement that spells its path or a name that no
-other file has, and a decision in an exchange that changed this file alone. What `core/state.py` calls superseded is left out."""
+Only what is about the very file counts: a memory that was saved about it, a statement that spells its path or a
+name that no other file has, and a decision in an exchange that changed this file alone. What `core/state.py` calls
+superseded is left out."""
 
 from __future__ import annotations
 

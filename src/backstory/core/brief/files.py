@@ -31,10 +31,11 @@ from .file_notes import notes_by_file
 
 FOLDER, GIVEN = "briefs", "given"
 RULES = 4
-"""Of what a brief may say. One that was rendered by others is rendered again, though nothing in its project changed."""
+"""The version of the rules for briefs. A brief that was rendered by other rules is rendered again, even if nothing
+in its project changed."""
 COMPACTED = "compact"
 RECENT = timedelta(days=30)
-"""What lies longer ago, with nothing open, is no news to a new session."""
+"""Older work with nothing open is no news to a new session."""
 LOOK_AGAIN = timedelta(hours=1)
 """At what nobody changed."""
 GIVEN_FOR = timedelta(days=30)
@@ -108,7 +109,7 @@ class BriefFiles:
 
 
 class _LastLook(NamedTuple):
-    """What was looked at last."""
+    """The state at the last check."""
 
     version: Hashable
     at: datetime
@@ -148,7 +149,7 @@ class Briefs:
         Watch(self.engine.settings.home).put(read_paths)
 
     def _is_known(self, version: Hashable | None, now: datetime, files: BriefFiles) -> bool:
-        """Whether nothing changed but the time, of which days count; files may have been taken away."""
+        """Return whether nothing changed except the time (only days count) and no file is missing."""
         last = self._last
         if last is None or last.version != version or now - last.at >= LOOK_AGAIN:
             return False
@@ -168,7 +169,7 @@ class Briefs:
         return rendered, needed
 
     def _render_one(self, files: BriefFiles, activity: ProjectActivity) -> bool:
-        """Whether it had to be rendered."""
+        """Return whether the brief had to be rendered."""
         parts = [RULES, self.engine.settings.redaction]
         for each in (activity, *self.engine.store.entries.activity(EVERY_PROJECT)):
             parts += [each.records, to_ms(each.last_at)]
@@ -225,9 +226,9 @@ class Briefs:
 
 
 def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
-    """What a session is told that starts now, is cleared, resumed or compacted: the brief of its project, or nothing where the user
-    wants none, where there is no news, and where it was told the same before. A compaction has just made it forget. From its log
-    may be known that nobody attends it."""
+    """The brief for a session that starts, or was cleared, resumed or compacted. Empty if the user wants none, if
+    there is no news, if the session already received the same text (a compaction made it forget), or if its log
+    shows that nobody attends it."""
     settings, is_continued = core.engine.settings, source == COMPACTED
     mode = "off" if is_excepted(core.caller.project, settings.brief_off) else settings.brief
     if is_silent({"transcript_path": log if core.caller.is_local else ""}, mode, {}):

@@ -1,4 +1,4 @@
-"""What a brief says, section by section, in the order that someone who resumes work wants to read it."""
+"""The sections of a brief, in the order that someone who resumes work wants to read them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a shell command says about the work: which checks it ran and how they ended, what it committed and opened.
+"""Signals in shell commands: the checks they ran and how these ended, commits, and opened pull requests.
 
-Exit codes mislead in both directions: most checks run behind `| tail`, `; echo` or `||`, and a line of several commands
-fails for any of them. So the words that runners print at the end decide first, and the exit code only where there are none.
+Exit codes mislead in both directions: most checks run behind `| tail`, `; echo` or `||`, and a line of several
+commands fails for any of them. So the words that runners print at the end decide first, and the exit code only
+where there are none.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _REJECTED = ("The user doesn't want to", "[Request interrupted", "<tool_use_erro
 
 
 def sayings_of(call: ToolCall) -> Iterator[Saying]:
-    """What a command that ended says. A command that was refused says nothing."""
+    """Statements made by a finished command. A refused command makes none."""
     result = call.result
     if not call.command or result is None or result.text.lstrip().startswith(_REJECTED):
         return
@@ -92,7 +93,7 @@ def _shortened(result: CallResult) -> CallResult:
 
 
 def _commits(call: ToolCall, result: CallResult) -> Iterator[Saying]:
-    """What git printed of each commit; of one that it made without a word (`git commit -q`), its message."""
+    """The line that git printed for each commit, or the commit message if git printed nothing (`git commit -q`)."""
     lines = _COMMIT_LINE.findall(result.text)
     for place, subject in lines:
         yield Saying(StatementKind.COMMIT, f"[{place}] {subject.strip()}", Speaker.LOG)

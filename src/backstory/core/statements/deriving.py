@@ -45,8 +45,8 @@ def derive(store: Store, conversation: Conversation) -> None:
 
 
 def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
-    """What the present rules find in the stored messages of a conversation, and what was read from its log: checks, commits
-    and lists cannot be made again from what is stored. Nothing is written."""
+    """Statements that the current rules find in the stored messages of a conversation, with those read from its
+    log: checks, commits and lists cannot be derived again from stored messages. Nothing is written."""
     messages = {each.id: each for each in store.messages.of(conversation.id) if each.role in (*_ROLES, TOOL)}
     logged = [each for each in store.sayings.of(conversation.id) if _is_of_log(each.saying)]
     derived = sayings_of([_turn(each) for each in messages.values()])
@@ -68,7 +68,7 @@ def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
 
 
 def _is_of_log(saying: Saying) -> bool:
-    """Whether it was read from a field of the log, or from what a tool gave back."""
+    """Return whether a statement was read from a field of the log or from the result of a tool."""
     return saying.speaker is Speaker.LOG or bool(saying.subject)
 
 

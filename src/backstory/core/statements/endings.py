@@ -31,7 +31,7 @@ MAX_RECAP_CHARS = 700
 MIN_SENTENCE_CHARS = 9
 MIN_STEP_WORDS = 3
 KNOWN_CHARS = 4_000
-"""Of a message, in which words of the conversation are looked for."""
+"""Characters of a message that are searched for words of the conversation."""
 _ASKS = lazy_pattern(r"\?\W*$")
 _INTERROGATIVE = lazy_pattern(
     r"\W*(?:(?:or|and|so|but|also|if so|otherwise)[, ]+)*(?:would|do|does|did|shall|should|want|which|what|how|who|where|when|why|can|could|may|will|are|is|have|has|any|ok(?:ay)? to|ready to|go ahead|proceed|continue)\b",
@@ -55,7 +55,7 @@ _OPEN = lazy_pattern(
 _OFFERS = lazy_pattern(
     r"\bif you(?:['\u2019]d| would)? (?:want|like|prefer|rather|wish|need)\b", re.IGNORECASE
 )
-"""What the user may ask for is not open."""
+"""Offers: something that the user may ask for is not open work."""
 _DONE = lazy_pattern(
     r"\bno (?:next (?:action|step)|open|pending|further|remaining)\b|\bnothing (?:is |else )?(?:pending|left|open|outstanding|to do)\b",
     re.IGNORECASE,
@@ -140,12 +140,12 @@ _NOTICE = lazy_pattern(r"\s*\(disable recaps in [^)]*\)\s*$")
 
 
 def is_question(sentence: str) -> bool:
-    """Whether it ends with a question mark."""
+    """Return whether a text ends with a question mark."""
     return _ASKS.search(sentence) is not None
 
 
 def introduces(sentence: str) -> bool:
-    """Whether a sentence only leads to a list or a block, which says the rest."""
+    """Return whether a sentence only introduces a list or a code block."""
     return _INTRODUCES.search(sentence) is not None
 
 
@@ -157,7 +157,7 @@ class ConversationEnd(NamedTuple):
     """The last messages of a conversation, and what its tools did."""
 
     spoken: Sequence[Message]
-    """What user and assistant said, in its order (`is_spoken`)."""
+    """Messages of user and assistant, in order (`is_spoken`)."""
     is_cut_off: bool = False
     """The log ends while the assistant works: after a call, without a word on what came of it."""
     has_files: bool = False
@@ -166,13 +166,14 @@ class ConversationEnd(NamedTuple):
 
 
 def is_spoken(message: Message) -> bool:
-    """Whether user or assistant said something; a command such as `/exit` asks nothing of the assistant."""
+    """Return whether a message was spoken by user or assistant. A command such as `/exit` asks nothing of the
+    assistant."""
     is_request = message.role == USER and not _COMMAND.match(message.text)
     return bool(message.text.strip()) and (message.role == ASSISTANT or is_request)
 
 
 def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
-    """What the end of a conversation leaves open, each with its message."""
+    """Open items at the end of a conversation, each with its message."""
     if not end.spoken or _only_asks(end):
         return
     last = end.spoken[-1]
@@ -191,8 +192,8 @@ def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
 
 
 def _only_asks(end: ConversationEnd) -> bool:
-    """Whether a conversation is one question and its answer, without any work: what the assistant offers in return waits
-    for nobody."""
+    """Return whether a conversation is one question and its answer, without any work. Offers made there wait for
+    nobody."""
     if len(end.spoken) != 2 or end.has_files or end.is_cut_off:
         return False
     question, answer = end.spoken
@@ -205,7 +206,7 @@ def _only_asks(end: ConversationEnd) -> bool:
 
 
 def _is_farewell(request: str) -> bool:
-    """Whether a message only thanks, praises or says good-bye: it asks for nothing."""
+    """Return whether a message only thanks, praises or says good-bye."""
     words = set(_WORD.findall(request.lower().replace("\u2019", "'")))
     return bool(words & _FAREWELLS) and words <= _FAREWELLS | _BESIDE_FAREWELLS
 
@@ -234,7 +235,7 @@ def recap_in(text: str) -> str:
 
 
 def _announced(spoken: Sequence[Message]) -> Iterator[tuple[Message, Saying]]:
-    """What the assistant was going to do when it was cut off: how its last two messages on this request ended."""
+    """The assistant's announced next step when it was cut off: the end of its last two messages on this request."""
     since = next((place for place in range(len(spoken) - 1, -1, -1) if spoken[place].role == USER), -1)
     for message in spoken[since + 1 :][-2:]:
         if tail := _long_sentences(own_text(message.text, ASSISTANT)):
@@ -275,7 +276,8 @@ def _is_open(sentence: str) -> bool:
 
 
 def _is_specific(sentence: str, tail: Sequence[str], last: Message, end: ConversationEnd) -> bool:
-    """Whether a question speaks of something that the conversation spoke of: "What would you like to work on today?" does not."""
+    """Return whether a question is about a subject of the conversation; "What would you like to work on today?"
+    is not."""
     if "`" in last.text[-MARKED_CHARS:]:
         return True
     wanted = content_words(sentence)

@@ -27,7 +27,7 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
     stated: dict[str, list[Saying]] = {}
     closing = _closing(turns)
     calls: list[ToolCall] = []
-    """Of the request at hand."""
+    """Calls made for the current request."""
     is_reciting = False
     """Backstory was asked for the request at hand: what the assistant concludes may be what it was told."""
     for turn in turns:
@@ -83,7 +83,7 @@ def _closing(turns: Sequence[Turn]) -> set[str]:
 
 
 def _drop_former_lists(turns: Sequence[Turn], stated: dict[str, list[Saying]]) -> None:
-    """Of lists that are written as a whole each time, only the last counts."""
+    """Drop all but the last of the lists that are rewritten as a whole each time."""
     is_later = False
     for turn in reversed(turns):
         sayings = stated.get(turn.id, [])

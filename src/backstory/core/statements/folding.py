@@ -1,4 +1,4 @@
-"""What became of statements in later conversations of their project: confirmed, superseded, answered or done.
+"""Follow statements through later conversations of their project: confirmed, superseded, answered or done.
 
 A saved memory is never ended by what a message says; it may be confirmed by it.
 """
@@ -77,7 +77,7 @@ def _index(standing: dict[str, list[_Standing]], new: _Standing) -> None:
 def _repeats(
     statement: Statement, standing: Mapping[str, list[_Standing]], dismissed: AbstractSet[str]
 ) -> bool:
-    """Whether it confirms an earlier one; those that it reverses are superseded on the way."""
+    """Return whether a statement confirms an earlier one. Statements that it reverses are marked as superseded."""
     stated = StatedText.of(statement.text)
     earlier = {id(each): each for word in stated.words for each in standing.get(word, ()) if each.is_in_force}
     relations = [(each, relation(stated, each.stated)) for each in earlier.values()]

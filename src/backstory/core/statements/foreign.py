@@ -8,7 +8,7 @@ from ...domain.lazy import lazy_pattern
 from ...readers import ToolCall
 
 CALL_CHARS = 500
-"""Of a call: names and paths come first."""
+"""Characters of a call that are compared; names and paths come first."""
 _WRITES = lazy_pattern(r"\w*(?:write|edit|patch|create|replace|todo|plan)", re.IGNORECASE)
 _READS_OTHERS = lazy_pattern(
     r"https?://|\.(?:mdx?|rst|adoc|txt|html?|pdf|docx?|eml|ipynb)\b|\bREADME\b"

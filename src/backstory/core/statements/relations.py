@@ -1,4 +1,4 @@
-"""What a later statement does to an earlier one: it confirms it, supersedes it, or has nothing to do with it.
+"""The relation of a later statement to an earlier one: it confirms it, supersedes it, or is unrelated.
 
 When in doubt both stay in force: two true lines cost less than one that is lost.
 """
@@ -14,7 +14,7 @@ from ...domain.terms import terms_of
 from ...search.terms import stem
 
 SUBJECT_SHARE = 1 / 7
-"""Of the words of the shorter statement: what a reversal must at least share with what it reverses."""
+"""The share of the shorter statement's words that a reversal must have in common with the reversed statement."""
 SAME_SHARE = 0.5
 EXCHANGED_SHARE = 0.6
 NEW_WORDS, NEW_WORDS_OF_REMINDER = 1, 3
@@ -64,7 +64,8 @@ class StatedText(NamedTuple):
 
 
 def is_same_subject(later: StatedText, earlier: StatedText) -> bool:
-    """Whether a statement speaks of what an earlier one is about: it has at least half of its words, and two if it has two."""
+    """Return whether two statements have the same subject: the later one contains at least half of the earlier
+    one's words, and at least two if it has two."""
     shared = len(later.words & earlier.words)
     return shared >= max(SAME_SHARE * len(earlier.words), min(2, len(earlier.words))) and shared > 0
 

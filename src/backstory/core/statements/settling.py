@@ -1,4 +1,4 @@
-"""What a conversation's statements come to at its end: which of them still hold, and which its own course ended."""
+"""Settle the statements of a conversation at its end: which still hold, and which were ended by its own course."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .lists import DONE, LIST
 
 
 class ConversationCourse(NamedTuple):
-    """What happened in a conversation besides its statements, by the number of the message; -1 for what did not happen."""
+    """Events of a conversation besides its statements, as numbers of messages; -1 for an event that did not
+    happen."""
 
     last_request: int = -1
     """The user's last message."""

@@ -140,7 +140,7 @@ _HINTS = {
 
 
 def is_steering(question: str, answer: str) -> bool:
-    """Whether an answer only decides how the session goes on."""
+    """Return whether an answer only decides how the session goes on."""
     return _STEERS.match(answer) is not None or _ASKS_HOW_TO_GO_ON.search(question) is not None
 
 
@@ -166,7 +166,7 @@ def _kind_by_user(sentence: str) -> StatementKind | None:
 
 
 def _stands_alone(sentence: str, kind: StatementKind) -> bool:
-    """Whether a reader of this sentence alone knows what it is about: "go with the fix" needs the message before it."""
+    """Return whether the sentence alone says what it is about: "go with the fix" needs the message before it."""
     words = len(StatedText.of(sentence).words)
     if kind is StatementKind.PREFERENCE:
         return words >= MIN_RULE_WORDS
@@ -215,18 +215,18 @@ def _decides(sentence: str) -> bool:
 
 
 def is_shared(saying: Saying) -> bool:
-    """Whether an assistant reports a decision as one of several people's: "we decided", "it was agreed"."""
+    """Return whether an assistant reports a decision made by several people: "we decided", "it was agreed"."""
     is_decision = saying.kind is StatementKind.DECISION and saying.speaker is Speaker.ASSISTANT
     return is_decision and _AGREED.search(saying.text) is not None
 
 
 def is_dropped(text: str) -> bool:
-    """Whether a text reports an attempt that was given up."""
+    """Return whether a text reports an abandoned attempt."""
     return _DROPPED.search(text) is not None
 
 
 def recites_memory(text: str) -> bool:
-    """Whether a sentence says that it repeats a memory."""
+    """Return whether a sentence says that it repeats a memory."""
     return _RECITES.search(text) is not None
 
 
@@ -237,7 +237,7 @@ def reason_in(text: str) -> str:
 
 
 def reads_like_decision(text: str) -> bool:
-    """Whether a text of unknown provenance, such as a title, would be taken for a decision or a rule."""
+    """Return whether a text of unknown provenance, such as a title, reads like a decision or a rule."""
     return any(_kind_by_user(sentence) is not None for sentence in sentences(text))
 
 

@@ -145,7 +145,7 @@ class Team:
         return TeamReport(is_trusted, [*notes, *self._proposed(known)], problems)
 
     def check(self, paths: Sequence[str]) -> dict[str, list[NoteProblem]]:
-        """What is wrong with files of the work tree, by path; all shared ones unless some are named."""
+        """Problems of files in the work tree, by path; of all shared files unless some are named."""
         problems: dict[str, list[NoteProblem]] = {}
         ids: dict[str, str] = {}
         for path in paths or self._work_tree_paths():
@@ -259,7 +259,7 @@ class Team:
 
 
 def note_id(memory: Memory) -> str:
-    """What every clone calls it."""
+    """The id of a note, equal in every clone."""
     source = source_of(memory)
     if source is not None:
         return source.id

@@ -52,7 +52,7 @@ def shared_commit(tree: Path) -> str | None:
 
 
 def repository_identity(tree: Path) -> str:
-    """What stays the same in every clone: the first commit and where it comes from. Empty without a repository."""
+    """The identity that all clones share: the first commit and the remote. Empty without a repository."""
     # of the shared branch: a pull request that is checked out may bring another history along
     commit = shared_commit(tree) or "HEAD"
     roots = (git(tree, "rev-list", "--max-parents=0", commit, timeout_s=ROOTS_TIMEOUT_S) or "").split()

@@ -1,4 +1,5 @@
-"""What a shared file may not hold: secrets, hidden characters, orders to an assistant. Pure but for the rules of secrets."""
+"""Checks of a shared file: it may contain no secrets, hidden characters or orders to an assistant. Pure except for
+the secret rules."""
 
 from __future__ import annotations
 

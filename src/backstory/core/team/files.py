@@ -29,7 +29,7 @@ class SharedNote(NamedTuple):
     id: str
     kind: str
     date: str
-    """Of the day on which it was shared first, as 2026-11-17."""
+    """The day on which the note was first shared, as 2026-11-17."""
     title: str
     body: str
     about: tuple[str, ...] = ()

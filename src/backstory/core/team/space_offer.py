@@ -1,4 +1,4 @@
-"""What a team's server tells a member's laptop about the memories of a space."""
+"""The memories of a space as a team server offers them to a member's laptop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..part import CorePart
 from .space_wire import SharedMemory, bucket_digests, bucket_of
 
 UNKNOWN_AUTHOR = "somebody"
-"""Of memories that were saved before authors were."""
+"""The author of memories that were saved before authors were recorded."""
 
 
 class SpaceOffer(CorePart):

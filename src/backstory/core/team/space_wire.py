@@ -1,8 +1,8 @@
-"""What a laptop and the team's server send each other about a space, as JSON.
+"""The JSON messages between a laptop and the team server about a space.
 
-The server lists its memories as 256 digests, one for each bucket of ids. A laptop whose digest of a bucket differs asks for the ids and
-stamps in it, then for the memories that are new or changed. It costs the same however long the laptop was away, and needs no journal of
-deletions."""
+The server lists its memories as 256 digests, one for each bucket of ids. A laptop whose digest of a bucket differs
+asks for the ids and stamps in it, then for the memories that are new or changed. It costs the same however long
+the laptop was away, and needs no journal of deletions."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DeliveryReceipt(NamedTuple):
     memory: str
     """The memory that holds the text now; another than the key for a correction, and for a text that the space knew."""
     is_listed: bool
-    """Whether the memory with the key as its id is listed to members."""
+    """True if members see the memory whose id is the key."""
 
 
 def bucket_of(id: str) -> int:

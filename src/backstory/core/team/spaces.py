@@ -60,7 +60,7 @@ class SpaceStatus(NamedTuple):
 
 
 class SpaceSync(NamedTuple):
-    """What one synchronisation of a space changed."""
+    """The changes made by one synchronisation of a space."""
 
     delivered: int = 0
     refused: int = 0
@@ -179,7 +179,8 @@ class Spaces:
         return SpaceSync(delivered, refused)
 
     def _undelivered(self, name: str) -> list[tuple[Delivery, Memory]]:
-        """What waits for a space, the oldest first. A delivery whose memory was forgotten meanwhile is withdrawn."""
+        """Pending deliveries to a space, oldest first. A delivery whose memory was forgotten in the meantime is
+        withdrawn."""
         waiting = self.store.outgoing.all()
         if not waiting:
             return []
@@ -306,7 +307,7 @@ class Spaces:
 
 
 class _ProjectNames:
-    """What projects of a space are called on this machine."""
+    """The local names of a space's projects."""
 
     def __init__(self, known: Iterable[str]) -> None:
         self._known = [each for each in known if Path(each).is_absolute()]
@@ -376,7 +377,7 @@ def _delivered(delivery: Delivery, memory: Memory) -> DeliveredMemory:
 
 
 def _shared_name(project: str) -> str:
-    """What a project is called on every machine: its remote, or else its directory."""
+    """The name of a project on every machine: its remote, or else its directory."""
     remotes = remotes_of(project) if Path(project).is_absolute() else set()
     return min(remotes) if remotes else PurePath(project).name
 

@@ -118,6 +118,7 @@ def file_page(core: Core, asked: PageQuery) -> View:
 
 
 def _story(core: Core, path: str, project: str) -> FileStory:
-    """Of the file at this path from the root of a project; without a project, of every file whose path ends so."""
+    """The story of the file at this path from the root of a project; without a project, of every file whose path
+    ends with it."""
     projects = (project,) if project else ()
     return core.stories.of(path, projects, limit=MOST_EVENTS, is_from_root=bool(project))

@@ -55,7 +55,7 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def _things(entities: Sequence[Entity]) -> list[Json]:
-    """What memories speak of most. One that has no key is no such thing: its name is an id that says nothing."""
+    """The most frequent subjects of memories. An entity without a key is skipped: its name is a meaningless id."""
     named = (each for each in entities if each.type != ITEM or short_memory_id(each.name) == each.name)
     return [_thing(each) for each in islice(named, MOST_THINGS)]
 

@@ -29,7 +29,7 @@ MAX_STATES = 4
 MAX_STATES_ASKED = 12
 _STATE_PARTS = ("last", "waiting_for_you", "next_steps", "open_tasks", "decisions")
 MAX_ITEMS = 3
-"""Of each kind, in the state of a project."""
+"""The number of items of each kind in the state of a project."""
 ITEM_CHARS = 200
 USAGE_DAYS = 30
 MS_OF_AN_HOUR = 3_600_000
@@ -91,7 +91,8 @@ def _states(core: Core, projects: Sequence[str]) -> list[Json]:
 
 
 def _state(core: Core, project: str) -> Json:
-    """What waits for the user, what comes next, what is open and decided, and the session to go on with."""
+    """The state of a project: items that wait for the user, next steps, open tasks, decisions, and the last
+    session."""
     state = core.state.of(project)
     last = state.conversations[0] if state.conversations else None
     return {
@@ -152,7 +153,7 @@ def _assistants(tallies: list[ConversationTally]) -> list[Json]:
 
 
 def waiting(core: Core) -> Json:
-    """What is not done yet behind the answers."""
+    """Pending work in the background."""
     engine = core.engine
     vectors = 0 if engine.backlog is None else engine.store.vectors.count_waiting(engine.backlog.space)
     unread = engine.store.sync.problems()

@@ -17,7 +17,7 @@ MAX_EVIDENCE = 3
 
 
 def page(core: Core, asked: PageQuery) -> View:
-    """Of one project, or of all."""
+    """The proposals of one project, or of all."""
     wanted = asked.text("project")
     projects = [wanted] if wanted else core.engine.store.conversations.projects()
     proposals = figure(

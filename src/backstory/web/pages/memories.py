@@ -95,7 +95,7 @@ def memory_page(core: Core, asked: PageQuery) -> View:
 
 
 def _author(core: Core, memory: Memory) -> str:
-    """Of a memory that a team shares; empty for one's own."""
+    """The author of a memory that a team shares; empty for one's own."""
     known = core.engine.store.contributions.get([memory.id]) if core.caller.space else {}
     if memory.id in known:
         return known[memory.id].author_name

@@ -52,7 +52,7 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def _inquiry(asked: PageQuery, query: str) -> Inquiry:
-    """The same for every page of results, so that none is shown twice or left out."""
+    """The inquiry, equal for every page of results, so that no hit is repeated or missing."""
     kind = asked.choice("kind", tuple(KINDS))
     order = ResultOrder(asked.choice("order", tuple(ResultOrder)) or ResultOrder.RELEVANCE)
     where = asked.bounds().filter()._replace(kinds=(KINDS[kind],) if kind else ())

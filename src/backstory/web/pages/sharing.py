@@ -60,7 +60,7 @@ def _transcript(core: Core, tree: ConversationTree) -> Json:
 
 
 def shareable(body: Json, mode: str) -> Json:
-    """The same without secrets, also where they are stored as they were, and without the names of home directories."""
+    """Remove secrets (also those that were stored unredacted) and the names of home directories."""
     texts = list(_texts(body))
     redacted, _ = redactor(DEFAULT_REDACTION if mode == "off" else mode).redact_all(texts)
     replaced = dict(zip(texts, (_HOME_DIRECTORY.sub("~", text) for text in redacted), strict=True))

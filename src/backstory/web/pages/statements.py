@@ -1,4 +1,4 @@
-"""What holds in a project: its statements by kind, each to dismiss or to save as a memory."""
+"""The statements in force in a project, by kind; each can be dismissed or saved as a memory."""
 
 from __future__ import annotations
 

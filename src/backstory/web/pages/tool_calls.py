@@ -13,7 +13,7 @@ from ..view import Json
 MOST_LINES = 400
 LONGEST_ABOUT = 160
 HEAD_CHARS, TAIL_CHARS = 1_000, 3_000
-"""Of a long result: errors stand at its end."""
+"""The part of a long result that is shown; errors are at its end."""
 _FIELD = lazy_pattern(r"(old_string|old_str|new_string|new_str|content|file_text): ?(.*)", re.DOTALL)
 _SIDES = {
     "old_string": "gone",
