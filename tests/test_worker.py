@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
-from backstory.core.background import BACKUPS, BRIEFS, ERASURE, RETENTION, SYNC
+from backstory.core.background import BACKUPS, BRIEFS, DEVICES, ERASURE, RETENTION, SPACES, SYNC, TURNS
+from backstory.core.team import TEAM
 from backstory.domain.errors import Unavailable
 from backstory.domain.when import iso
 from backstory.problems import CONSEQUENCES, FOLDER, Problems
+from backstory.server.hook_door import HOOKS
 from backstory.worker import LONGEST_BACKOFF_S, Worker, backoff_s
 
 from .doubles import DAWN, SteppedClock
@@ -192,8 +194,9 @@ def test_a_place_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> 
 
 
 def test_every_worker_has_words_for_its_failure(problems: Problems) -> None:
-    for worker in (SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS):
+    workers = (SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS, TURNS, DEVICES, SPACES, TEAM, HOOKS)
+    for worker in workers:
         problems.failed(worker, Unavailable("The disk is full."))
     sentences = {problem.worker: problem.sentence for problem in problems.reported()}
     assert sentences == {worker: f"{CONSEQUENCES[worker]}: The disk is full." for worker in sentences}
-    assert len(sentences) == 5
+    assert set(sentences) == set(workers)

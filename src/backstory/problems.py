@@ -29,7 +29,11 @@ CONSEQUENCES: Mapping[str, str] = {
     "backups": "No backups of the store are made at the moment",
     "embedding": "New texts are found by their words alone at the moment",
     "briefs": "Hooks give new sessions an old brief at the moment",
-    "spaces": "The team's spaces are not reached at the moment, and answers have what they held last",
+    "turns": "The last turn of a session is read later than it ended at the moment",
+    "hooks": "Hooks get no answers from a running server at the moment",
+    "devices": "Your machines are not synchronised at the moment",
+    "team": "Notes that the team shares in a repository are not updated at the moment",
+    "spaces": "Spaces of the team server cannot be reached at the moment, so answers use their last known contents",
     "summaries": "Summaries are picked on this machine at the moment",
 }
 """The consequences of a worker's failure, for the user."""

@@ -159,6 +159,19 @@ def test_changed_and_deleted_lines_are_followed_and_come_back(user: User) -> Non
     ]
 
 
+def test_a_process_that_looks_elsewhere_retires_nothing(user: User, tmp_path: Path) -> None:
+    work = tmp_path / "claude-at-work"
+    note = user.write(work / "projects" / user.slug / "memory" / "MEMORY.md", "- The quokka cache is cold\n")
+    user.write(user.claude / "MEMORY.md", "- Redis runs on 6380\n")
+    user.sync(CLAUDE_CONFIG_DIR=str(work))
+    assert len(user.texts()) == 2
+    user.sync()
+    assert len(user.texts()) == 2
+    note.unlink()
+    user.sync()
+    assert user.texts() == ["Redis runs on 6380"]
+
+
 def test_a_deleted_file_retires_its_memories_but_a_missing_root_does_not(user: User) -> None:
     user.write(user.claude / "MEMORY.md", "- The cache is cold\n")
     user.write(user.home / ".codex/memories/MEMORY.md", "- Use tabs\n")

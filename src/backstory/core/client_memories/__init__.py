@@ -129,14 +129,21 @@ class _Reading:
             self.watched += watched_paths(
                 paths, self._places.home, self._looked_at_ns, with_folders=trust is Trust.OWN
             )
-        seen = {str(file.path) for file in files}
+        seen, roots = {str(file.path) for file in files}, {str(file.root) for file in files}
         for file in allowed:
             call.raise_if_cancelled()
             counts["files"] += 1
             if problem := self._read(program, file, counts):
                 problems[str(file.path)] = problem
         for state in self._known.values():
-            if state.program == program.source and state.path not in seen and not state.is_gone:
+            # A process with another HOME or CLAUDE_CONFIG_DIR does not look where a file still is.
+            is_elsewhere = state.root not in roots and os.path.lexists(state.path)
+            if (
+                state.program == program.source
+                and state.path not in seen
+                and not state.is_gone
+                and not is_elsewhere
+            ):
                 self._retire_all(program, state, counts)
         if counts["added"] or counts["changed"] or counts["returned"]:
             self._engine.embed_soon()

@@ -34,6 +34,8 @@ from .checks import NoteProblem, problems_in, read_note
 from .files import MAX_TITLE_CHARS, SharedNote, parsed, rendered
 from .trusted import TrustedRepositories
 
+TEAM = "team"
+"""The name under which problems with shared notes are reported."""
 _KINDS = {
     MemoryKind.DECISION: "decision",
     MemoryKind.PREFERENCE: "convention",
@@ -285,9 +287,9 @@ def refresh_trusted(engine: Engine, seen: dict[str, str]) -> int:
             try:
                 Team(engine, Caller(project=project)).refresh()
             except GitFailed as error:  # what was read before still holds
-                engine.problems.failed("team", error)
+                engine.problems.failed(TEAM, error)
                 continue
-            engine.problems.succeeded("team")
+            engine.problems.succeeded(TEAM)
             seen[project] = commit
             count += 1
     return count
