@@ -228,7 +228,7 @@ def test_resume_prints_the_assistants_own_command_and_where_to_start_it(
     assert typing.json("resume", "019ddb75")["command"] == ["codex", "resume", CODEX.partition(":")[2]]
     assert "There is no conversation" in typing.refusal("resume", MEMORY, status=1)
     assert typing.text("resume", "--project=/w/site").startswith("codex resume ")
-    assert "There is no conversation to resume" in typing.refusal("resume", "--project=/w/none", status=1)
+    assert "There is no conversation in" in typing.refusal("resume", "--project=/w/none", status=1)
 
 
 def test_what_cannot_be_resumed_is_said(typing: Typing, filled: Store) -> None:

@@ -98,7 +98,7 @@ def test_python_sdk(tmp_path: Path, calls: list[Json], mode: str, embeddings: st
             for each in resources:
                 (document,) = (await client.read_resource(each.uri)).contents
                 assert document.mime_type == "text/markdown"
-            assert len((await client.list_resource_templates()).resource_templates) == 6
+            assert len((await client.list_resource_templates()).resource_templates) == 7
             prompts = [each.name for each in (await client.list_prompts()).prompts]
             assert prompts == ["resume", "recall", "handoff", "decide", "why"]
             assert (await client.get_prompt("recall", {"query": "heron"})).messages

@@ -73,6 +73,14 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+def leave(page: Page) -> None:
+    """Close all pages before a test stops their server: the browser would complain of a request that is under way."""
+    browser = page.context.browser
+    assert browser is not None
+    for context in browser.contexts:
+        context.close()
+
+
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Open]:
     """Opens a site; whatever the browser complains of fails the test."""
@@ -265,6 +273,7 @@ def test_an_empty_home_offers_to_read_the_assistants_of_this_machine(tmp_path: P
         offer = page.get_by_role("button", name="Read them now")
         expect(row.or_(offer).first).to_be_visible()
         expect(row.first).to_be_visible()
+        leave(page)
         process.send_signal(signal.SIGINT)
         process.wait(PATIENCE_S)
 
@@ -278,6 +287,7 @@ def test_an_empty_home_lists_histories_that_were_not_read(tmp_path: Path, opened
         page.get_by_role("button", name="Read them now").click()
         expect(page).to_have_url(f"{pages.url}/?reading=1")
         expect(page.get_by_role("status").filter(has_text="Reading them now")).to_be_visible()
+        leave(page)
     engine.close()
 
 
@@ -403,6 +413,7 @@ def test_what_is_said_meanwhile_appears(tmp_path: Path, opened: Open) -> None:
         (conversation,) = store.conversations.get([MAIN])
         store.conversations.add(conversation, [message(conversation, 5, "assistant", "One thing more.")], [])
         expect(page.get_by_text("One thing more.")).to_be_visible()
+        leave(page)
     core.engine.close()
 
 
