@@ -1,12 +1,12 @@
 """Devices: a long random history on several machines, and what real histories cost in the folder.
 
     python bench/devices.py --operations 10000 [--seed 1] [--machines 3]
-    python bench/devices.py --histories
+    python bench/devices.py --histories [--home HOME]
     python bench/devices.py --writes
 
 The first plays tests/device_world.py: machines with wrong clocks, a synchroniser that copies late, half and twice, and a home that is
 copied; at the end all machines must show the same, nothing may be lost, and nothing forgotten may be in any byte. The second
-reads ../shared/data/histories into a store and sends it to a second machine. The third measures what a vault costs a save.
+reads ../shared/data/histories, or those of another home, into a store and sends it to a second machine. The third measures what a vault costs a save.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--machines", type=int, default=3)
     parser.add_argument("--histories", action="store_true")
+    parser.add_argument("--home", type=Path)
     parser.add_argument("--writes", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as top:
         if options.operations:
             play(Path(top), options.seed, options.operations, options.machines)
         if options.histories:
-            send_histories(Path(top))
+            send_histories(Path(top), options.home)
         if options.writes:
             measure_writes(Path(top))
 
@@ -76,15 +77,20 @@ def engine_in(home: Path) -> Engine:
     return Engine(settings, SqliteStore(home / "store.db"), None)
 
 
-def send_histories(top: Path) -> None:
-    """Sizes, and CPU of both sides."""
+def send_histories(top: Path, home: Path | None) -> None:
+    """Print sizes, and the CPU of both sides."""
     first, second = engine_in(top / "first"), engine_in(top / "second")
     folder = top / "folder"
     folder.mkdir()
-    home = top / "user"
-    histories.put(home)
+    if home is None:
+        home = top / "user"
+        histories.put(home)
+    projects = home / "projects"
     places = Places(
-        home=home, environment={}, platform="linux", projects=tuple((home / "projects").iterdir())
+        home=home,
+        environment={},
+        platform="linux",
+        projects=tuple(projects.iterdir()) if projects.is_dir() else (),
     )
     readers = [reader for reader in load_readers().values() if not reader.is_export]
     Sync(first).run(readers, places, call=Call(), patience_s=0)
