@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
 import stat
+import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,11 +19,15 @@ import pytest
 from backstory.core import Caller, Core, Engine
 from backstory.core.ask import Inquiry
 from backstory.core.calls import Call
+from backstory.core.team import space_client
+from backstory.core.team.space_client import SpaceClient, SpaceClosed, split_space
+from backstory.core.team.space_wire import DeliveredMemory, DeliveryReceipt, SharedMemory
 from backstory.core.team.spaces import Spaces, SpaceSync
 from backstory.domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from backstory.domain.filters import Filter, Page
 from backstory.domain.kinds import MemoryKind
 from backstory.domain.records import Memory, Trust
+from backstory.domain.team import Delivery
 
 from ..conftest import open_sqlite
 from ..cutting_proxy import CuttingProxy, cutting
@@ -472,3 +479,202 @@ def test_a_running_server_delivers_and_reads_behind_its_answers(team: TeamOfLapt
         answer = server.ask("tools/call", {"name": "remember", "arguments": arguments})
         assert "for the space ops" in answer["content"][0]["text"]
         until(lambda: team.texts() == Counter([DECISION]))
+
+
+def test_the_same_text_can_be_saved_for_two_spaces(team: TeamOfLaptops, laptop: Laptop) -> None:
+    typed("admin", "members", "add", "billing", "bob", home=team.home)
+    until(lambda: "billing" in team.web.send("/spaces", **bearer(team.tokens["bob"])).body)
+    joined(laptop, team)
+    laptop.spaces.join(team.proxy.url, team.secret("bob"), "billing")
+    first = laptop.core.remembering.remember(DECISION, space="ops")
+    second = laptop.core.remembering.remember(DECISION, space="billing")
+    again = laptop.core.remembering.remember(DECISION, space="billing")
+    assert (first.is_new, second.is_new, again.is_new) == (True, True, False)
+    assert again.memory.id == second.memory.id
+    assert {name: each.delivered for name, each in laptop.spaces.sync(Call()).items()} == {
+        "ops": 1,
+        "billing": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://mcp.example.com", ("https://mcp.example.com", "")),
+        ("https://mcp.example.com/mcp/ops/", ("https://mcp.example.com", "ops")),
+        ("https://example.com/mcp", ("https://example.com", "")),
+        ("https://example.com/mcp-server/mcp/ops", ("https://example.com/mcp-server", "ops")),
+        ("https://example.com/tools/", ("https://example.com/tools", "")),
+    ],
+)
+def test_an_address_may_name_the_space(url: str, expected: tuple[str, str]) -> None:
+    assert split_space(url) == expected
+
+
+def test_a_reading_that_is_under_way_when_the_space_is_left_leaves_no_copy(
+    team: TeamOfLaptops, laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laptop.spaces.join(team.proxy.url, team.secret("bob"), "ops")
+    team.text("ann", "remember", text=DECISION)
+    ask = SpaceClient.memories
+
+    def answer_late(client: SpaceClient, space: str, ids: list[str]) -> list[SharedMemory]:
+        memories = ask(client, space, ids)
+        Spaces(laptop.core.engine).leave("ops")
+        return memories
+
+    monkeypatch.setattr(SpaceClient, "memories", answer_late)
+    laptop.sync()
+    assert laptop.copies() == {}
+    assert not laptop.core.engine.store.space_copies.count("ops")
+
+
+def test_a_delivery_that_is_under_way_when_the_space_is_left_deletes_nothing_of_the_user(
+    team: TeamOfLaptops, laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed("admin", "review", "on", "ops", home=team.home)
+    joined(laptop, team)
+    waiting = laptop.remember("The heron waits.", space="ops")
+    ask = SpaceClient.deliver
+
+    def answer_late(client: SpaceClient, space: str, delivered: DeliveredMemory) -> DeliveryReceipt:
+        receipt = ask(client, space, delivered)
+        assert Spaces(laptop.core.engine).leave("ops") == 1
+        return receipt
+
+    monkeypatch.setattr(SpaceClient, "deliver", answer_late)
+    laptop.sync()
+    assert laptop.core.browsing.memory(waiting.id).trust is Trust.OWN
+
+
+def test_what_is_saved_while_the_server_closes_the_space_still_waits(
+    team: TeamOfLaptops, laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined(laptop, team)
+    store = laptop.core.engine.store
+    list_waiting = store.outgoing.all
+
+    def list_before_a_save() -> list[Delivery]:
+        waiting = list_waiting()
+        if not store.in_transaction:  # else others wait with their saves
+            laptop.remember("The heron waits.", space="ops")
+        return waiting
+
+    def refuse(client: SpaceClient, space: str) -> list[str]:
+        monkeypatch.setattr(store.outgoing, "all", list_before_a_save)
+        raise SpaceClosed("Not any more.")
+
+    monkeypatch.setattr(SpaceClient, "digests", refuse)
+    with pytest.raises(SpaceClosed):
+        laptop.sync()
+    laptop.remember("The gull waits.", space="ops")
+    assert {each.memory for each in list_waiting()} == set(laptop.copies())
+
+
+def test_an_answer_is_given_up_at_the_deadline_even_if_bytes_still_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks = iter((0.0, *[1_000.0] * 9))
+    ends: list[bytes] = []
+
+    def drip(listener: socket.socket) -> None:
+        connection, _ = listener.accept()
+        with connection:
+            connection.settimeout(20)
+            connection.recv(65_536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")
+            with suppress(TimeoutError):
+                ends.append(connection.recv(1))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=drip, args=(listener,))
+        thread.start()
+        client = SpaceClient(f"http://127.0.0.1:{listener.getsockname()[1]}", "bst_token", timeout_s=100)
+        monkeypatch.setattr(space_client, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
+        with pytest.raises(Unavailable, match="did not answer within 100 s"):
+            client.offered()
+        thread.join()
+    assert ends == [b""]
+
+
+def test_a_delivery_that_is_too_large_for_a_proxy_holds_up_no_other(
+    team: TeamOfLaptops, laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    joined(laptop, team)
+    laptop.remember("Large.", space="ops")
+    laptop.remember("Small.", space="ops")
+    send = SpaceClient._send
+
+    def behind_a_proxy(client: SpaceClient, path: str, question: Json | None) -> tuple[int, bytes]:
+        is_large = question is not None and question.get("text") == "Large."
+        return (413, b"<html>Too large</html>") if is_large else send(client, path, question)
+
+    monkeypatch.setattr(SpaceClient, "_send", behind_a_proxy)
+    outcome = laptop.sync()
+    assert (outcome.delivered, outcome.refused) == (1, 1)
+    assert team.texts() == Counter(["Small."])
+    assert "too large" in laptop.spaces.status()[0].waiting[0].problem
+
+
+def test_large_memories_come_in_several_answers(
+    team: TeamOfLaptops, laptop: Laptop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space_client, "MAX_REPLY_BYTES", 2_000_000)
+    for number in range(25):
+        delivery = {
+            "key": f"{number:024x}",
+            "text": f"{number} " + "walrus " * 14_000,
+            "kind": "fact",
+            "project": "",
+            "files": [],
+            "made_ms": 0,
+            "replaces": "",
+        }
+        assert team.web.send("/spaces/ops/deliveries", delivery, **bearer(team.tokens["ann"])).status == 200
+    joined(laptop, team)
+    assert len(laptop.copies()) == 25
+
+
+def test_a_time_beyond_the_calendar_is_refused(team: TeamOfLaptops) -> None:
+    delivery = {
+        "key": "d" * 24,
+        "text": DECISION,
+        "kind": "fact",
+        "project": "",
+        "files": [],
+        "made_ms": 2**52,
+        "replaces": "",
+    }
+    answer = team.web.send("/spaces/ops/deliveries", delivery, **bearer(team.tokens["bob"]))
+    assert (answer.status, "made_ms" in answer.body) == (400, True)
+
+
+def test_a_text_that_no_store_can_hold_is_refused_or_saved_but_no_failure(team: TeamOfLaptops) -> None:
+    delivery = {
+        "key": "e" * 24,
+        "text": "half a pair: \ud800",
+        "kind": "fact",
+        "project": "\ud800",
+        "files": ["\ud800"],
+        "made_ms": 0,
+        "replaces": "",
+    }
+    answer = team.web.send("/spaces/ops/deliveries", delivery, **bearer(team.tokens["bob"]))
+    assert answer.status in (200, 400)
+
+
+def test_a_remote_that_is_a_path_of_this_machine_is_not_told(
+    team: TeamOfLaptops, laptop: Laptop, tmp_path: Path
+) -> None:
+    place = tmp_path / "shop"
+    place.mkdir()
+    git(place, "init", "-q")
+    git(place, "remote", "add", "backup", str(tmp_path / "backup.git"))
+    git(place, "remote", "add", "origin", "git@github.com:acme/shop.git")
+    joined(laptop, team)
+    laptop.core._replace(caller=Caller(project=str(place))).remembering.remember(DECISION, space="ops")
+    laptop.sync()
+    answer = team.web.send(
+        "/spaces/ops/changes", {"ids": list(laptop.copies())}, **bearer(team.tokens["ann"])
+    )
+    assert [each["project"] for each in answer.json["memories"]] == ["github.com/acme/shop"]

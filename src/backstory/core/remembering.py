@@ -130,14 +130,16 @@ class Remembering(CorePart):
                 hint="Leave it out: here memories are saved in the space that you call.",
                 field="space",
             )
-        JoinedSpaces(self.engine.settings.home).check(space)
+        joined = JoinedSpaces(self.engine.settings.home)
+        joined.check(space)
         former = self._in_space(replaces, space) if replaces is not None else None
         place = former.project if former else self._project(project)
         chosen = kind or (kind_of(former) if former else MemoryKind.FACT)
         draft = self._made(text, chosen, place, self._marked(files, place))
         draft = draft._replace(surface=SPACE_SURFACE, trust=Trust.SPACE, session=None)
         with self.engine.store.transaction():
-            if (known := self._same_in_space(draft)) is not None:
+            joined.check(space)  # once more: from here on `leave` waits
+            if (known := self._same_in_space(draft, space)) is not None:
                 return RememberResult(known, is_new=False, space=space)
             self._memories.put(draft)
             self.engine.store.space_copies.put([SpaceCopy(draft.id, space, stamp="", author="")])
@@ -158,12 +160,14 @@ class Remembering(CorePart):
             )
         return memory
 
-    def _same_in_space(self, draft: Memory) -> Memory | None:
+    def _same_in_space(self, draft: Memory, space: str) -> Memory | None:
         where = Filter(
             kinds=(Kind.MEMORY,), surfaces=(SPACE_SURFACE,), projects=(draft.project,), texts=(draft.text,)
         )
-        memories = self.engine.store.memories.find(where, Page(limit=1))
-        return memories[0] if memories else None
+        memories = self.engine.store.memories.find(where, Page())
+        copies = self.engine.store.space_copies.get(memory.id for memory in memories)
+        of_space = [each for each in memories if each.id in copies and copies[each.id].space == space]
+        return of_space[0] if of_space else None
 
     def _revised(
         self, memory: Memory, text: str, kind: MemoryKind | None, metadata: Mapping[str, Any]

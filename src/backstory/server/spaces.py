@@ -15,7 +15,7 @@ from ..core import Core
 from ..core.receiving import Receiving
 from ..core.team.space_client import NO_SUCH_SPACE
 from ..core.team.space_offer import SpaceOffer
-from ..core.team.space_wire import BUCKETS, MAX_MEMORIES_AT_ONCE, Json, read_delivered
+from ..core.team.space_wire import BUCKETS, MAX_MEMORIES_AT_ONCE, Json, is_unicode, read_delivered
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, StorageFull
 from .audit import AuditLog
 from .auth import LOCAL, Principal
@@ -133,7 +133,7 @@ def _listing(request: HttpRequest, principal: Principal) -> Response:
 
 
 def _ids(value: object) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(each, str) and is_unicode(each) for each in value):
         raise InvalidInput("ids must be a list of texts.", field="ids")
     if len(value) > MAX_MEMORIES_AT_ONCE:
         raise InvalidInput(f"ids may have {MAX_MEMORIES_AT_ONCE} entries.", field="ids")

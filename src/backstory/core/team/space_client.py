@@ -29,6 +29,8 @@ from .space_wire import (
 REQUEST_TIMEOUT_S = 10.0
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 READ_BYTES = 65_536
+MCP = "mcp"
+"""The path of the server's MCP endpoint, which people copy."""
 NO_SUCH_SPACE = "no_such_space"
 """The `error` of an answer to somebody who is no member."""
 
@@ -113,6 +115,8 @@ class SpaceClient:
             )
         if status == 404 and body.get("error") == NO_SUCH_SPACE:
             raise SpaceClosed(f"{self.url} has no such space for you.", hint="Ask a maintainer of the space.")
+        if status == 413:  # also of a proxy, which has no words for us
+            raise DeliveryRefused(f"It is too large for {self.url}.")
         if 400 <= status < 500 and message:
             raise DeliveryRefused(message)
         raise Unavailable(f"{self.url} answered {status}{f': {message}' if message else '.'}")
@@ -138,9 +142,9 @@ class SpaceClient:
                 return error.code, self._read(error, deadline)
 
     def _read(self, response: Any, deadline: float) -> bytes:
-        # a socket's timeout starts anew with every byte; the deadline does not
+        # a socket's timeout starts anew with every byte, and `read` waits for the last one; the deadline does not
         reply = bytearray()
-        while chunk := response.read(READ_BYTES):
+        while chunk := response.read1(READ_BYTES):
             reply += chunk
             if time.monotonic() >= deadline:
                 raise TimeoutError
@@ -179,6 +183,10 @@ def checked_url(url: str) -> str:
 
 
 def split_space(url: str) -> tuple[str, str]:
-    """The address of a server and the space in it, which is empty where an address such as `…/mcp/ops` names none."""
-    place, mark, space = url.rstrip("/").partition("/mcp")
-    return (place, space.strip("/")) if mark else (url, "")
+    """The address of a server and the space in it, which is empty unless the address is such as `…/mcp/ops`."""
+    address, _, last = url.rstrip("/").rpartition("/")
+    if last == MCP and not address.endswith("/"):
+        return address, ""
+    if address.endswith(f"/{MCP}") and not address.endswith(f"//{MCP}"):
+        return address.removesuffix(f"/{MCP}"), last
+    return url.rstrip("/"), ""

@@ -10,8 +10,10 @@ from ...domain.records import Memory
 from ...domain.scopes import Scope
 from ...domain.when import to_ms
 from ..part import CorePart
-from .space_wire import SharedMemory, bucket_digests, bucket_of
+from .space_wire import MAX_ANSWER_CHARS, SharedMemory, bucket_digests, bucket_of
 
+READ_AT_ONCE = 20
+"""Memories; one may have many megabytes."""
 UNKNOWN_AUTHOR = "somebody"
 """The author of memories that were saved before authors were recorded."""
 
@@ -27,10 +29,19 @@ class SpaceOffer(CorePart):
         return {id: stamp for id, stamp in self._stamps() if bucket_of(id) in buckets}
 
     def memories(self, ids: Sequence[str]) -> list[SharedMemory]:
-        """Those of the given that the caller may still see."""
+        """Those of the given that the caller may still see; only some of them where their texts are long."""
         self.caller.check_scope(Scope.READ)
-        if not ids:
-            return []
+        memories: list[SharedMemory] = []
+        chars = 0
+        for start in range(0, len(ids), READ_AT_ONCE):
+            for each in self._some(ids[start : start + READ_AT_ONCE]):
+                memories.append(each)
+                chars += len(each.text)
+                if chars > MAX_ANSWER_CHARS:
+                    return memories
+        return memories
+
+    def _some(self, ids: Sequence[str]) -> list[SharedMemory]:
         where = self.caller.visible(Filter(ids=tuple(ids), kinds=(Kind.MEMORY,)))
         memories = self.engine.store.memories.find(where, Page())
         known = self.engine.store.contributions.get(memory.id for memory in memories)

@@ -19,7 +19,11 @@ Json = dict[str, Any]
 
 BUCKETS = 256
 MAX_MEMORIES_AT_ONCE = 200
+MAX_ANSWER_CHARS = 1_000_000
+"""An answer with more texts ends early; the laptop asks for the rest."""
 MAX_NAME_CHARS = 500
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999, after which no calendar of ours goes on."""
 _KEY = lazy_pattern(r"[0-9a-f]{24}", re.ASCII)
 
 
@@ -132,9 +136,18 @@ def _fields(body: object) -> Mapping[str, Any]:
 
 def _text(fields: Mapping[str, Any], name: str) -> str:
     value = fields.get(name)
-    if not isinstance(value, str):
+    if not isinstance(value, str) or not is_unicode(value):
         raise ValueError(f"{name} is no text")
     return value
+
+
+def is_unicode(text: str) -> bool:
+    """False for half a surrogate pair, which JSON can express and no store can hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _optional(fields: Mapping[str, Any], name: str) -> str | None:
@@ -143,13 +156,13 @@ def _optional(fields: Mapping[str, Any], name: str) -> str | None:
 
 def _texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
     values = fields.get(name)
-    if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+    if not isinstance(values, list) or not all(isinstance(each, str) and is_unicode(each) for each in values):
         raise ValueError(f"{name} is no list of texts")
     return tuple(values)
 
 
 def _number(fields: Mapping[str, Any], name: str) -> int:
     value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LAST_MS:
         raise ValueError(f"{name} is no time in milliseconds")
     return value

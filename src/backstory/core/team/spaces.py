@@ -6,7 +6,7 @@ copies up to date and empties the queue, behind the answers."""
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
@@ -99,14 +99,20 @@ class Spaces:
         Raises NotFound."""
         if name not in self.joined.all():
             raise NotFound("joined space", name, hint="`backstory team status` lists them.")
+        own = self._end(name)
+        self.joined.remove(name)
+        self._contacts.remove(name)
+        own |= self._end(name)  # of what another process read or saved until it was no member
+        self._follow_up()
+        return len(own)
+
+    def _end(self, name: str) -> set[str]:
+        """Delete the copies of a space; the ids of memories that stay as the user's own."""
         with self.store.transaction():
             own = self._keep_undelivered(name)
             self._remove([id for id in self.store.space_copies.of_space(name) if id not in own])
             self.store.space_copies.delete(list(own))
-        self.joined.remove(name)
-        self._contacts.remove(name)
-        self._follow_up()
-        return len(own)
+        return own
 
     def status(self) -> list[SpaceStatus]:
         waiting = self.store.outgoing.all()
@@ -152,9 +158,9 @@ class Spaces:
             return self._read(client, space, outcome, call) if is_due else outcome
         except SpaceClosed:
             # whoever may not read the space any more is not told of it from here
-            undelivered = {each.memory for each in self.store.outgoing.all()}
             with self.store.transaction():
-                self._remove(self.store.space_copies.of_space(space.name).keys() - undelivered)
+                copies = self.store.space_copies.of_space(space.name).keys()
+                self._remove(copies - {each.memory for each in self.store.outgoing.all()})
             self._follow_up()
             raise
 
@@ -198,7 +204,8 @@ class Spaces:
         """The server has it. A copy that it lists under another id, or not yet, goes; reading the space brings what is listed."""
         with self.store.transaction():
             self.store.outgoing.remove(delivery.key)
-            if not receipt.is_listed:
+            # it is the user's own if the space was left meanwhile
+            if not receipt.is_listed and self.store.space_copies.get([delivery.memory]):
                 self._remove([delivery.memory])
         if not receipt.is_listed:
             self._follow_up()
@@ -220,24 +227,28 @@ class Spaces:
             gone = [id for id in settled if bucket_of(id) in buckets and id not in stamps]
             wanted = [id for id, stamp in stamps.items() if id not in copies or copies[id].stamp != stamp]
             for first in range(0, len(wanted), MAX_MEMORIES_AT_ONCE):
-                call.raise_if_cancelled()
-                memories = client.memories(space.name, wanted[first : first + MAX_MEMORIES_AT_ONCE])
-                received += self._put(space.name, memories, projects)
+                for memories in _answers(client, space.name, wanted[first : first + MAX_MEMORIES_AT_ONCE]):
+                    call.raise_if_cancelled()
+                    received += self._put(space, memories, projects)
             with self.store.transaction():
                 self._remove(gone)
             removed += len(gone)
         if received or removed:
             self._follow_up()
-        self._contacts.note_success(space.name, started)
+        if self._is_joined(space):
+            self._contacts.note_success(space.name, started)
         return outcome._replace(received=received, removed=removed)
 
-    def _put(self, name: str, shared: Sequence[SharedMemory], projects: _ProjectNames) -> int:
+    def _is_joined(self, space: JoinedSpace) -> bool:
+        return self.joined.all().get(space.name) == space
+
+    def _put(self, space: JoinedSpace, shared: Sequence[SharedMemory], projects: _ProjectNames) -> int:
         """Store copies of memories; how many there were. An id that something else has here is left alone, and a copy that the
-        user forgot stays forgotten."""
-        if not shared:
-            return 0
-        ids = [each.id for each in shared]
+        user forgot stays forgotten. Of a space that was left meanwhile nothing is stored."""
+        name, ids = space.name, [each.id for each in shared]
         with self.store.transaction():
+            if not self._is_joined(space):
+                return 0
             live, copies = self._live(ids), self.store.space_copies.get(ids)
             archived = {
                 each.memory.id
@@ -364,6 +375,17 @@ def _chosen(offered: Sequence[OfferedSpace], name: str) -> OfferedSpace:
     raise NotFound("space", name, hint=f"The token opens: {listed or 'none'}.")
 
 
+def _answers(client: SpaceClient, space: str, ids: Sequence[str]) -> Iterator[list[SharedMemory]]:
+    """Ask for memories until the server has sent all that it still has."""
+    wanted = set(ids)
+    while wanted and (memories := client.memories(space, sorted(wanted))):
+        yield memories
+        arrived = wanted & {memory.id for memory in memories}
+        if not arrived:
+            return
+        wanted -= arrived
+
+
 def _delivered(delivery: Delivery, memory: Memory) -> DeliveredMemory:
     return DeliveredMemory(
         key=delivery.key,
@@ -379,7 +401,9 @@ def _delivered(delivery: Delivery, memory: Memory) -> DeliveredMemory:
 def _shared_name(project: str) -> str:
     """The name of a project on every machine: its remote, or else its directory."""
     remotes = remotes_of(project) if Path(project).is_absolute() else set()
-    return min(remotes) if remotes else PurePath(project).name
+    # a clone of a directory names that directory, which is nobody else's business
+    hosted = [each for each in remotes if each.partition("/")[0].strip(".~") and "\\" not in each]
+    return min(hosted) if hosted else PurePath(project).name
 
 
 def _memory(shared: SharedMemory, project: str) -> Memory:
