@@ -32,6 +32,7 @@ from backstory.domain.filters import Filter, Page
 from backstory.domain.links import MemoryLink
 from backstory.domain.records import Event, Trace, Trust
 from backstory.domain.statements import MessageSaying, Saying, Speaker, StatementKind
+from backstory.domain.team import SpaceCopy
 from backstory.readers import Places
 from backstory.store import Store
 from backstory.store.tables import TABLES, Travel
@@ -228,6 +229,17 @@ def test_forgetting_a_text_that_was_saved_on_two_machines_forgets_it_on_both(wor
     Erasure(one.engine).forget(ForgetRequest(memories=Filter(ids=("n",))))
     sync_all(world)
     assert [texts(machine) for machine in world.machines] == [["stays"]] * 3
+
+
+def test_forgetting_a_copy_of_a_space_hides_it_on_that_machine_only(world: World) -> None:
+    one, two, _ = world.machines
+    for machine in (one, two):
+        machine.store.memories.put([make_memory("m", "the team's words", trust=Trust.SPACE)])
+        machine.store.space_copies.put([SpaceCopy("m", "ops", "1", "ann")])
+    sync_all(world)
+    Erasure(one.engine).forget(ForgetRequest(memories=Filter(ids=("m",))))
+    sync_all(world)
+    assert (texts(one), texts(two)) == ([], ["the team's words"])
 
 
 def test_git_carries_the_folder_where_that_is_chosen(tmp_path: Path) -> None:

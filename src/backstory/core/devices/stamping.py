@@ -58,6 +58,8 @@ class Stamper:
         versions = self._room.versions(MEMORY, id)
         loaded = load_memory(self._store, id)
         if loaded is None:  # also one that was never sent: a copy of this home may have sent it
+            if self._store.space_copies.get([id]):
+                return  # other machines have copies of the space of their own
             self._delete(MEMORY, id, [each.stamp for each in versions])
             return
         if loaded.memory.trust is Trust.SPACE:
