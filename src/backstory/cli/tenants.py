@@ -78,7 +78,7 @@ def export_tenant(words: list[str], options: argparse.Namespace, settings: Setti
     """Copy a tenant into a new file of SQLite, whichever database it is in, and compare every row."""
     del options
     name, file = _known(settings, words[0]), Path(words[1])
-    if file.exists():
+    if file.exists() or file.is_symlink():
         raise InvalidInput(f"{file} is there already; nothing was exported.", field="file")
     if not file.parent.is_dir():
         raise InvalidInput(f"There is no folder {file.parent}; nothing was exported.", field="file")
