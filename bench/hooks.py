@@ -2,11 +2,13 @@
 
     python bench/hooks.py cost                     CPU of each hook call beside a Python that does nothing
     python bench/hooks.py prompts HOME [QUESTIONS] share of unrelated prompts that get a sentence, and of questions
+    python bench/hooks.py own HOME [PROMPTS]       sentences for prompts of the same project, for a person to judge
     python bench/hooks.py files HOME               notes about files, for a person to judge
 
 HOME is a data directory with histories, read and embedded (`backstory sync`, `backstory embed`). Unrelated prompts are the
 first prompts of conversations of other projects: nothing in this project answers them. QUESTIONS is a file of questions with the
-conversations that answer each (`questions.jsonl`), asked in the project of the first.
+conversations that answer each (`questions.jsonl`), asked in the project of the first. `own` asks the first prompts of each conversation (PROMPTS, else 3) in
+its own project, as if that conversation, its family and its copies had not been yet.
 """
 
 from __future__ import annotations
@@ -18,24 +20,32 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 from servers import percentile
 
 from backstory.app import open_core, read_settings
+from backstory.clients.hook import MAX_SENT_CHARS, MIN_PROMPT_CHARS
 from backstory.clients.hooks import SOURCE, quiet_words
 from backstory.core import Caller, Core
+from backstory.core import ask as asking
+from backstory.core import state as stating
 from backstory.core.brief.file_notes import notes_by_file
 from backstory.core.brief.files import BriefFiles
 from backstory.core.hooks import HookRequest, answer
 from backstory.domain.filters import ConversationFilter
 from backstory.domain.tokens import count_tokens
+from backstory.search.families import family_heads
 
 ROUNDS = 40
 FILES = 40
 MIN_CONVERSATIONS = 3
 """Of a project that is asked: one with less has nothing that could be said wrongly."""
+MIN_COPIED_CHARS = 120
+"""An answer of this length in two conversations was copied from one to the other."""
 
 
 def run(words: list[str], given: bytes) -> tuple[float, float, bytes]:
@@ -150,6 +160,72 @@ def prompts(home: str, questions: str = "") -> None:
         ask_questions(core, Path(questions))
 
 
+def own(home: str, prompts_each: str = "3") -> None:
+    core = open_core(read_settings({"home": home, "histories": "off"}))
+    relatives = Relatives(core)
+    asked = spoken = 0
+    for project, conversations in sorted(relatives.by_project.items()):
+        if len(set(map(relatives.group, conversations))) < MIN_CONVERSATIONS:
+            continue
+        for conversation in conversations:
+            opening = core.engine.store.messages.opening(conversation, int(prompts_each))
+            for prompt in filter(is_asked, opening):
+                asked += 1
+                with ignoring(relatives.of(conversation)):
+                    said = ask(core, project, prompt[:MAX_SENT_CHARS], conversation)
+                if said:
+                    spoken += 1
+                    print(f"  {Path(project).name}: {' '.join(prompt.split())[:600]!r}\n    {said}")
+    print(f"prompts in their own project: {asked}, of which {spoken} got a sentence")
+
+
+def is_asked(prompt: str) -> bool:
+    """Return whether a person may have typed it, and a hook asks about it."""
+    return len(prompt) >= MIN_PROMPT_CHARS and prompt[0] not in "/!#<"
+
+
+@contextmanager
+def ignoring(conversations: frozenset[str]) -> Iterator[None]:
+    """Treat these as the conversation that runs: nothing of it is a memory yet."""
+    with (
+        patch.object(asking, "running_conversations", return_value=conversations),
+        patch.object(stating, "running_conversations", return_value=conversations),
+    ):
+        yield
+
+
+class Relatives:
+    """Conversations of which each holds part of what another says: forks, subagents and copies."""
+
+    def __init__(self, core: Core) -> None:
+        store = core.engine.store
+        found = store.conversations.find(ConversationFilter())
+        heads = family_heads(store, [each.id for each in found])
+        self._leader = {each.id: each.id for each in found}
+        first: dict[str, str] = {}
+        for each in found:
+            self._join(each.id, heads[each.id])
+            for message in store.messages.of(each.id):
+                if message.role == "assistant" and len(message.text) >= MIN_COPIED_CHARS:
+                    self._join(each.id, first.setdefault(message.text, each.id))
+        self.by_project: dict[str, list[str]] = {}
+        for each in found:
+            if each.kind == "main":
+                self.by_project.setdefault(each.project, []).append(each.id)
+
+    def of(self, conversation: str) -> frozenset[str]:
+        leader = self.group(conversation)
+        return frozenset(id for id in self._leader if self.group(id) == leader)
+
+    def group(self, conversation: str) -> str:
+        while (leader := self._leader.get(conversation, conversation)) != conversation:
+            conversation = leader
+        return conversation
+
+    def _join(self, one: str, other: str) -> None:
+        self._leader[self.group(one)] = self.group(other)
+
+
 def ask_questions(core: Core, path: Path) -> None:
     store = core.engine.store
     known = {each.native_id: each for each in store.conversations.get(store.conversations.ids())}
@@ -188,5 +264,7 @@ if __name__ == "__main__":
         cost()
     elif command == "prompts":
         prompts(*words)
+    elif command == "own":
+        own(*words)
     else:
         files(*words)
