@@ -79,3 +79,29 @@ def test_bash_completes(typing: Typing, words: list[str], completed: list[str]) 
         timeout=PATIENCE_S,
     )
     assert done.stdout.split() == completed, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes_ids_alone_and_runs_nothing_that_an_id_contains(
+    typing: Typing, tmp_path: Path
+) -> None:
+    """An id is whatever the file of an assistant says."""
+    script = typing.text("completion", "bash")
+    rows = [
+        "$(touch${IFS}made)  a talk",
+        "`touch${IFS}made`  a talk",
+        "*  a talk",
+        "No memories.",
+        "a-1  a talk",
+    ]
+    printed = f"backstory() {{ printf '%s\\n' {' '.join(map(shlex.quote, rows))}; }}"
+    asked = "COMP_WORDS=(backstory export ''); COMP_CWORD=2; _backstory; printf '%s\\n' \"${COMPREPLY[@]}\""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", f"{printed}\n{script}\n{asked}"],
+        encoding="utf-8",
+        capture_output=True,
+        timeout=PATIENCE_S,
+        cwd=tmp_path,
+    )
+    assert done.stdout.split() == ["a-1"], done.stderr
+    assert not (tmp_path / "made").exists()

@@ -18,8 +18,9 @@ NAMED = ("--assistant", "--reader", "--in")
 """Flags whose values are names of assistants."""
 INSTALLING = ("install", "uninstall")
 """Commands that take names of clients."""
-_CONVERSATION_IDS = "backstory sessions --limit 40 2>/dev/null | cut -d' ' -f1"
-_MEMORY_IDS = "backstory list --limit 40 2>/dev/null | cut -d' ' -f1"
+_FIRST_COLUMN = "2>/dev/null | sed -n 's/  .*//p'"
+_CONVERSATION_IDS = f"backstory sessions --limit 40 {_FIRST_COLUMN}"
+_MEMORY_IDS = f"backstory list --limit 40 {_FIRST_COLUMN}"
 _BOTH = f"{_CONVERSATION_IDS}; {_MEMORY_IDS}"
 ID_SOURCES = {
     "show": _BOTH,
@@ -32,6 +33,8 @@ ID_SOURCES = {
     "export": _CONVERSATION_IDS,
 }
 """Commands that print the ids another command takes, one per line, latest first."""
+_HARMLESS = "grep -xE '[[:alnum:]_.:/-]+'"
+"""The ids that mean nothing to a shell: bash runs what `compgen -W` gets, and an id is whatever the file of an assistant says."""
 
 
 class Flag(NamedTuple):
@@ -83,7 +86,8 @@ def _bash(flags: Mapping[str, Sequence[Flag]]) -> Iterator[str]:
     yield '    case "$command" in'
     yield f'        {"|".join(INSTALLING)}) COMPREPLY=($(compgen -W "{" ".join(CLIENTS)}" -- "$current")) ;;'
     for command, ids in ID_SOURCES.items():
-        yield f'        {command}) COMPREPLY=($(compgen -W "$({ids})" -- "$current")) ;;'
+        words = f"{{ {ids}; }} | {_HARMLESS}"
+        yield f'        {command}) COMPREPLY=($(compgen -W "$({words})" -- "$current")) ;;'
     yield '        *) COMPREPLY=($(compgen -f -- "$current")) ;;'
     yield "    esac"
     yield "}"
