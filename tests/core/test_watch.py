@@ -129,7 +129,16 @@ def test_a_client_whose_reader_found_nothing_yet_is_known_by_its_start(tmp_path:
 
 
 @pytest.mark.parametrize(
-    "text", ["{half", "[]", '{"readers": 3}', '{"readers": {"codex": 3}}', '{"readers": {"codex": [["/x"]]}}']
+    "text",
+    [
+        "",
+        '{"readers": ',
+        "{half",
+        "[]",
+        '{"readers": 3}',
+        '{"readers": {"codex": 3}}',
+        '{"readers": {"codex": [["/x"]]}}',
+    ],
 )
 def test_a_list_that_cannot_be_understood_means_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / WATCH).write_text(text)
@@ -147,6 +156,24 @@ def test_a_disk_that_takes_no_note_of_a_start_means_nothing(tmp_path: Path) -> N
 def home(tmp_path: Path) -> Path:
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
+
+
+@pytest.mark.parametrize("histories", ["off", "codex"])
+def test_a_reader_that_the_user_no_longer_wants_is_not_asked_for_at_every_start(
+    store: Store, home: Path, tmp_path: Path, histories: str
+) -> None:
+    data = tmp_path / "data"
+    path = file_at(home / ".claude" / "projects" / "p" / "a.jsonl")
+    Watch(data).put({"claude-code": watched_paths([watched_file(path)], home, LATER_NS)})
+    append_text(path)
+    assert unread("claude-code", str(data)) == ["claude-code"]
+    settings = make_settings(data, histories=(histories,))
+    places = Places(home, {}, "linux")
+    Background(Engine(settings, store, None), lambda: places).read_recent(
+        ["claude-code"], str(tmp_path), PATIENCE_S
+    )
+    for _ in range(2):  # the first notes that the client was started
+        assert unread("claude-code", str(data)) == []
 
 
 def line(id: str, text: str, **fields: str) -> dict[str, object]:

@@ -197,8 +197,8 @@ def unread(client: str, data: str) -> list[str]:
             os.makedirs(starts, 0o700, exist_ok=True)
             os.close(os.open(os.path.join(starts, own), os.O_WRONLY | os.O_CREAT, 0o600))
             os.utime(os.path.join(starts, own))
-    except (OSError, ValueError, TypeError, AttributeError):
-        return []  # a full disk, or a list of another version: what was rendered can still be told
+    except Exception:
+        return []  # a full disk, half a list, or one of another version: what was rendered can still be told
     return names
 
 

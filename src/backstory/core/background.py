@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .sync import Sync, SyncReport
     from .team import refresh_trusted
     from .team.spaces import Spaces
+    from .unwanted import give_up_unwanted
 else:  # all of them together take 150 ms, which a server that has just answered `initialize` does not have
     Backups = lazy_name("backstory.core.backups", "Backups")
     Briefs = lazy_name("backstory.core.brief.files", "Briefs")
@@ -44,6 +45,7 @@ else:  # all of them together take 150 ms, which a server that has just answered
     Retention = lazy_name("backstory.core.forgetting.retention", "Retention")
     Sync = lazy_name("backstory.core.sync", "Sync")
     erase_expired = lazy_name("backstory.core.forgetting", "erase_expired")
+    give_up_unwanted = lazy_name("backstory.core.unwanted", "give_up_unwanted")
     judge_receipts = lazy_name("backstory.core.hooks.usage", "judge_receipts")
     load_readers = lazy_name("backstory.readers", "load_readers")
     reader_names = lazy_name("backstory.readers", "reader_names")
@@ -164,6 +166,7 @@ class Background:
     def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
         """For a session that starts now: read what changed in the histories of some assistants, for a moment and the newest
         first, and render the brief of its project. The session waits for `wait_s` in all."""
+        give_up_unwanted(self._engine.settings, readers)
         if SYNC not in self._workers:
             return
         self._is_urgent = True

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..clients.hook import FOLDER_SIZE, WATCH
+from ..clients.hook import FOLDER_SIZE, MAX_FRUITLESS_READINGS, STARTS, WATCH
 from ..store.whole_files import write_whole
 from .read_paths import StampedPath
 
@@ -55,9 +55,26 @@ class Watch:
         }
         body = {"python": sys.executable, "readers": paths}
         if body != known:
-            with suppress(OSError):
-                self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                write_whole(self._path, [json.dumps(body)])
+            self._write(body)
+
+    def give_up(self, readers: Collection[str], clients: Collection[str]) -> None:
+        """Forget readers that the settings do not allow, and the starts of their clients: a session that starts must not wait for
+        what nobody reads. A sync that reads them again puts them back."""
+        known = self._read()
+        read = known.get("readers")
+        if isinstance(read, dict) and not read.keys().isdisjoint(readers):
+            left = {name: paths for name, paths in read.items() if name not in readers}
+            self._write({**known, "readers": left})
+        with suppress(OSError):
+            for name in clients:
+                start = self._path.with_name(STARTS) / name
+                start.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                start.write_bytes(b"." * MAX_FRUITLESS_READINGS)
+
+    def _write(self, body: Mapping[str, Any]) -> None:
+        with suppress(OSError):
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_whole(self._path, [json.dumps(body)])
 
     def _read(self) -> dict[str, Any]:
         try:
