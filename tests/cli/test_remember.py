@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from backstory.store import Store
 
+from ..patience import PATIENCE_S
+from ..repositories import git
 from ..typed import Typing
 from .conftest import CLAUDE, MEMORY
 
@@ -37,6 +41,22 @@ def test_a_memory_is_read_from_standard_input_and_corrects_another(
     shown = typing.json("show", MEMORY)
     assert shown["text"] == "In other words."
     assert len(shown["history"]) == 1
+
+
+def test_a_file_is_meant_as_the_shell_means_it(
+    typing: Typing, filled: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "shop"
+    for path in (project / "till.py", project / "src" / "till.py", project / "src" / "door.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("pass")
+    git(project, "init", "-q")
+    monkeypatch.chdir(project / "src")
+    monkeypatch.setenv("BACKSTORY_PROJECT", str(project))
+    marked = typing.json("remember", "coins only", "--file", "till.py", "--file", "src/door.py")
+    assert marked["files"] == ["src/till.py", "src/door.py"]
+    elsewhere = typing.json("remember", "notes too", "--file", "till.py", "--project", str(project))
+    assert elsewhere["files"] == ["till.py"]  # from the root of the project that is named
 
 
 def test_nothing_is_remembered_of_an_empty_text_or_an_unknown_project(typing: Typing, filled: Store) -> None:
@@ -68,3 +88,20 @@ def test_an_export_never_overwrites_a_file(typing: Typing, filled: Store, tmp_pa
     assert "cannot be written" in typing.refusal(
         "export", CLAUDE, "--output", str(tmp_path / "none" / "x.md"), status=1
     )
+
+
+def test_an_export_that_does_not_fit_on_the_disk_leaves_no_part_of_it(tmp_path: Path) -> None:
+    pytest.importorskip("resource", reason="the size of files is limited on POSIX only")
+    file = tmp_path / "talk.md"
+    program = (
+        "import resource, sys; from pathlib import Path; from backstory.cli.export import write_new;"
+        " resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000)); write_new(Path(sys.argv[1]), 'word ' * 10_000)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", program, str(file)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+    )
+    assert "cannot be written: File too large" in done.stderr
+    assert not file.exists()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from ..app import open_core
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     if options.output == "-":
         return Report(body | {"text": text}, legible(text).rstrip("\n"))
     file = Path(options.output) if options.output else Path(f"{file_stem(conversation)}.{form}")
-    _write_new(file, text)
+    write_new(file, text)
     return Report(body | {"file": str(file.absolute())}, f"Wrote {file}.")
 
 
@@ -63,8 +63,8 @@ def _text(core: Core, conversation: Conversation, form: str) -> str:
     return core.export.text(conversation, form)
 
 
-def _write_new(file: Path, text: str) -> None:
-    """Never over a file that is there."""
+def write_new(file: Path, text: str) -> None:
+    """All of it or nothing, and never over a file that is there."""
     try:
         with file.open("x", encoding="utf-8", errors="replace") as output:
             output.write(text)
@@ -73,6 +73,8 @@ def _write_new(file: Path, text: str) -> None:
             f"{file} exists; nothing was written.", hint="Name another file with --output.", field="output"
         ) from None
     except OSError as error:
+        with suppress(OSError):
+            file.unlink()
         raise Unavailable(
             f"{file} cannot be written: {error.strerror}.", hint="Name another file with --output."
         ) from error

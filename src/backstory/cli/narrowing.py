@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from ..core import Core
 from ..core.projects.related import EVERY_PROJECT
@@ -15,6 +16,11 @@ from ..surfaces import load_surfaces
 from .numbers import whole_number
 
 KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
+
+
+def path_from_shell(file: str) -> str:
+    """A file that is there is meant as the shell means it, whichever folder of the project one is in."""
+    return os.path.abspath(file) if os.path.lexists(file) else file
 
 
 def add_narrowing(parser: argparse.ArgumentParser) -> None:

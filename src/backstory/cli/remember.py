@@ -11,6 +11,7 @@ from ..domain.kinds import MemoryKind, kind_of
 from ..domain.lines import one_line
 from ..settings import Settings
 from .list import memory_body
+from .narrowing import path_from_shell
 from .report import Report, project_name, terminal_line
 
 SIMILAR_CHARS = 100
@@ -38,9 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     text = sys.stdin.read().strip() if options.text == ["-"] else " ".join(options.text)
     kind = MemoryKind(options.kind) if options.kind else None
+    project = _project(options.project)
     with closing(open_core(settings)) as core:
         result = core.remembering.remember(
-            text, kind, replaces=options.replaces, files=options.file or (), project=_project(options.project)
+            text,
+            kind,
+            replaces=options.replaces,
+            files=[path_from_shell(each) if project is None else each for each in options.file or ()],
+            project=project,
         )
     memory = result.memory
     body = memory_body(memory) | {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import groupby
@@ -16,7 +15,7 @@ from ..domain.lines import counted
 from ..domain.story import FileStory, StoryEvent, label, notes
 from ..settings import Settings
 from ..tools.story import story_body
-from .narrowing import add_limit
+from .narrowing import add_limit, path_from_shell
 from .report import Block, Hint, Paragraph, Report, Span, Style, Table, Text, terminal_line
 
 LIMIT = 30
@@ -39,14 +38,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
         refresh_trusted(core.engine, {})
         projects = _projects(core, options.project)
-        path = _path(options.file) if projects is None else options.file
+        path = path_from_shell(options.file) if projects is None else options.file
         story = core.stories.of(path, projects, limit=None if options.all else options.limit)
     return Report(story_body(story), list(_blocks(story)))
-
-
-def _path(file: str) -> str:
-    """A file that is there is meant as the shell means it, whichever folder of the project one is in."""
-    return os.path.abspath(file) if os.path.lexists(file) else file
 
 
 def _projects(core: Core, name: str | None) -> tuple[str, ...] | None:
