@@ -18,6 +18,7 @@ from backstory.clients.hook import (
     FAILURE,
     MAX_FRUITLESS_READINGS,
     STARTS,
+    WATCH,
     question,
     unread,
 )
@@ -462,6 +463,17 @@ def test_a_session_is_told_what_another_assistant_wrote_just_before_though_no_se
     say_in_claude(home, project, "Why is the sky blue?", "1111")
     run("sync", home=tmp_path / "data", HOME=str(home))
     assert RULE not in hook(tmp_path, start(project), "codex", HOME=str(home))
+    say_in_claude(home, project, RULE, "2222")
+    assert RULE in context(hook(tmp_path, start(project), "codex", HOME=str(home)))
+
+
+def test_where_the_python_that_read_last_is_gone_the_one_of_the_hook_reads(
+    tmp_path: Path, project: Path, home: Path
+) -> None:
+    say_in_claude(home, project, "Why is the sky blue?", "1111")
+    run("sync", home=tmp_path / "data", HOME=str(home))
+    watch = tmp_path / "data" / WATCH
+    watch.write_text(json.dumps(json.loads(watch.read_text()) | {"python": str(tmp_path / "gone")}))
     say_in_claude(home, project, RULE, "2222")
     assert RULE in context(hook(tmp_path, start(project), "codex", HOME=str(home)))
 

@@ -250,7 +250,9 @@ def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
 def start_reading(names: list[str], data: str, project: str, wait_s: float) -> Any:
     import subprocess  # 10 ms, where something is to be read
 
-    python = read_watch(data).get("python") or sys.executable
+    python = str(read_watch(data).get("python") or "")
+    if not os.path.exists(python):  # of an environment that was removed
+        python = sys.executable
     return subprocess.Popen(
         [python, "-I", "-m", "backstory.cli.recent", data, project, str(wait_s), *names],
         stdin=subprocess.DEVNULL,

@@ -197,8 +197,8 @@ def unread(client: str, data: str) -> list[str]:
             os.makedirs(starts, 0o700, exist_ok=True)
             os.close(os.open(os.path.join(starts, own), os.O_WRONLY | os.O_CREAT, 0o600))
             os.utime(os.path.join(starts, own))
-    except (OSError, ValueError, TypeError, AttributeError):
-        return []  # a full disk, or a list of another version: what was rendered can still be told
+    except Exception:
+        return []  # a full disk, half a list, or one of another version: what was rendered can still be told
     return names
 
 
@@ -250,7 +250,9 @@ def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
 def start_reading(names: list[str], data: str, project: str, wait_s: float) -> Any:
     import subprocess  # 10 ms, where something is to be read
 
-    python = read_watch(data).get("python") or sys.executable
+    python = str(read_watch(data).get("python") or "")
+    if not os.path.exists(python):  # of an environment that was removed
+        python = sys.executable
     return subprocess.Popen(
         [python, "-I", "-m", "backstory.cli.recent", data, project, str(wait_s), *names],
         stdin=subprocess.DEVNULL,
