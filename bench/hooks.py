@@ -1,6 +1,7 @@
 """What hooks cost, and how often they speak where they should not.
 
     python bench/hooks.py cost                     CPU of each hook call beside a Python that does nothing
+    python bench/hooks.py starts                   CPU of a session's start where there is nothing to say
     python bench/hooks.py prompts HOME [QUESTIONS] share of unrelated prompts that get a sentence, and of questions
     python bench/hooks.py own HOME [PROMPTS]       sentences for prompts of the same project, for a person to judge
     python bench/hooks.py files HOME               notes about files, for a person to judge
@@ -28,7 +29,7 @@ from unittest.mock import patch
 from servers import percentile
 
 from backstory.app import open_core, read_settings
-from backstory.clients.hook import MAX_SENT_CHARS, MIN_PROMPT_CHARS
+from backstory.clients.hook import MAX_FRUITLESS_READINGS, MAX_SENT_CHARS, MIN_PROMPT_CHARS, STARTS
 from backstory.clients.hooks import SOURCE, quiet_words
 from backstory.core import Caller, Core
 from backstory.core import ask as asking
@@ -36,12 +37,15 @@ from backstory.core import state as stating
 from backstory.core.brief.file_notes import notes_by_file
 from backstory.core.brief.files import BriefFiles
 from backstory.core.hooks import HookRequest, answer
+from backstory.core.watch import Watch, watched_file
 from backstory.domain.filters import ConversationFilter
 from backstory.domain.tokens import count_tokens
 from backstory.search.families import family_heads
 
 ROUNDS = 40
 FILES = 40
+START_ROUNDS = 20
+WATCHED_FILES, READER_FILES = 5_000, 500
 MIN_CONVERSATIONS = 3
 """Of a project that is asked: one with less has nothing that could be said wrongly."""
 MIN_COPIED_CHARS = 120
@@ -110,6 +114,38 @@ def cost() -> None:
             f"{name}: {percentile(cpus, 0.5):.0f} ms CPU (p95 {percentile(cpus, 0.95):.0f},"
             f" {percentile(cpus, 0.95) - base:+.0f} beside Python), best time {min(walls):.0f} ms"
         )
+
+
+def starts() -> None:
+    """In a home without any assistant, and in one with thousands of files that were all read."""
+    with TemporaryDirectory() as folder:
+        project, nothing, watched = (Path(folder, name) for name in ("project", "nothing", "watched"))
+        for each in (project / ".git", nothing / STARTS, watched):
+            each.mkdir(parents=True)
+        (nothing / STARTS / "claude-code").write_text("." * MAX_FRUITLESS_READINGS)
+        readers = {}
+        for name in ("claude-code", *map(str, range(WATCHED_FILES // READER_FILES - 1))):
+            files = [Path(folder, name, f"{number}.jsonl") for number in range(READER_FILES)]
+            files[0].parent.mkdir()
+            for file in files:
+                file.write_text("x")
+            readers[name] = [watched_file(file) for file in files]
+        Watch(watched).put(readers)
+        given = json.dumps({"hook_event_name": "SessionStart", "cwd": str(project), "session_id": "s"})
+        hook = [sys.executable, "-I", "-S", str(SOURCE), "claude-code"]
+        commands = {
+            "python -I -S": [*hook[:3], "-c", "0"],
+            "no assistant": [*hook, str(nothing)],
+            f"{WATCHED_FILES:,} files": [*hook, str(watched)],
+        }
+        costs: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(START_ROUNDS):
+            for name, words in commands.items():
+                cpu, _, printed = run(words, given.encode())
+                assert not printed
+                costs[name].append(cpu)
+    for name, cpus in costs.items():
+        print(f"{name}: {percentile(cpus, 0.5):.0f} ms CPU (p95 {percentile(cpus, 0.95):.0f})")
 
 
 def ask_server(server: subprocess.Popen[bytes], method: str, params: dict[str, object]) -> None:
@@ -262,6 +298,8 @@ if __name__ == "__main__":
     command, *words = sys.argv[1:] or ["cost"]
     if command == "cost":
         cost()
+    elif command == "starts":
+        starts()
     elif command == "prompts":
         prompts(*words)
     elif command == "own":
