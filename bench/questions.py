@@ -5,7 +5,8 @@
 QUESTIONS_DIRECTORY holds the set with its own layout, scorer and baselines; they are used as they are, so that we do not
 mark our own work. Each state is a store of the same histories: `none` right after the sync, without vectors; `tenth`
 with those of the tenth of the texts that the background embeds first; `all`. Nothing is embedded while it is asked. For
-`recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50.
+`recall_conversations`, which looks back 60 days, a copy of each store has its times pressed into the last 50; questions about times
+are asked of the store with its own, at their own moment: pressed times answer none of them.
 What `backstory search` prints is made in one process, and for every 40th question compared with what the command prints.
 Plain FTS5 BM25 and MiniLM alone are measured over the same messages in the same run, and BM25 over all that is in the
 store, too: no tool may be below it in any state. `--haystacks N` puts N copies of other people's work around the
@@ -336,20 +337,23 @@ def measure_tools(questions: Questions, state: str) -> None:
         core.close()
         server.close()
     recent = questions.theirs.Server(questions.frozen("serve"), questions.environment(f"{state}-recent"), cwd)
+    timed = questions.theirs.Server(questions.frozen("serve"), questions.environment(state), cwd)
     try:
         for field in ("question", "keywords"):
 
             def recall_conversations(row: Json, field: str = field) -> Json:
                 asked = row[field] if isinstance(row[field], str) else " ".join(row[field])
-                body, tokens = recent.call(
+                server = timed if row["kind"] == "temporal" else recent
+                body, tokens = server.call(
                     "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE
                 )
                 ranked = [questions.theirs.canonical(talk["id"]) for talk in body["conversations"]]
                 return {"ranked": ranked, "tokens": tokens}
 
-            questions.run(f"{state}: recall_conversations, {field}", recall_conversations, at_now=True)
+            questions.run(f"{state}: recall_conversations, {field}", recall_conversations, at_now=False)
     finally:
         recent.close()
+        timed.close()
 
 
 def measure_command_line(questions: Questions, state: str) -> None:

@@ -140,6 +140,16 @@ def test_a_filter_that_was_given_is_not_overruled() -> None:
     )
 
 
+def test_a_time_in_a_question_narrows_the_time_that_was_given() -> None:
+    given = Filter(created_after=NOW - timedelta(days=60))
+    assert read("what broke yesterday", given) == read("what broke yesterday")
+    begun = Filter(created_after=NOW - timedelta(hours=30), created_before=NOW - timedelta(hours=20))
+    assert read("what broke yesterday", begun).where.created_after == begun.created_after
+    assert read("what broke yesterday", begun).where.created_before == begun.created_before
+    past = Filter(created_before=NOW - timedelta(days=60))
+    assert read("what broke yesterday", past) == Question("what broke yesterday", past)
+
+
 @pytest.mark.parametrize("more", ["Traceback: no such table orders " * 20, "\nno\nsuch\ntable"])
 def test_a_pasted_text_is_left_as_it_is(more: str) -> None:
     asked = "what broke in the last 30 days in the shop project"

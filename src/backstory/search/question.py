@@ -59,11 +59,11 @@ def read_question(
     *,
     parts: Collection[QuestionPart] = (*QuestionPart,),
 ) -> Question:
-    """Read these parts of a question. A filter that the caller gave is not overruled, and a text that somebody pasted is left as it is."""
+    """Read these parts of a question. A filter that the caller gave is not overruled, a time narrows it, and a text that somebody pasted is left as it is."""
     question = Question(query, where)
     if len(query) > LONGEST_QUESTION or len(query.strip().splitlines()) > MOST_LINES:
         return question
-    if QuestionPart.TIME in parts and where.created_after is None and where.created_before is None:
+    if QuestionPart.TIME in parts:
         question = _with_time(question, now)
     if QuestionPart.ASSISTANT in parts and not where.surfaces:
         question = _with_assistant(question, assistants)
@@ -79,14 +79,23 @@ def _with_time(question: Question, now: datetime) -> Question:
         if mention is None or not words or _is_deadline(mention, question.query, now):
             return question
         after, before = mention.span
-        where = question.where._replace(
-            created_after=after and after - MARGIN, created_before=before and before + MARGIN
-        )
+        where = _narrowed(question.where, after and after - MARGIN, before and before + MARGIN)
+        if where is None:
+            return question
     except (ValueError, OverflowError):
         return question  # the 40th of May is no date, and nothing is before the first of all days
     days = " to ".join(f"{moment:%Y-%m-%d}" for moment in (after, before and before - DAY / 24) if moment)
     days = f"from {days}" if before is None else f"until {days}" if after is None else days
     return Question(words, where, (*question.understood, f"“{mention.words.group().strip()}” as {days}"))
+
+
+def _narrowed(where: Filter, after: datetime | None, before: datetime | None) -> Filter | None:
+    """The filter within these bounds and its own, such as the last 60 days; None if no time is in both."""
+    latest = max((each for each in (where.created_after, after) if each), default=None)
+    earliest = min((each for each in (where.created_before, before) if each), default=None)
+    if latest is not None and earliest is not None and latest >= earliest:
+        return None
+    return where._replace(created_after=latest, created_before=earliest)
 
 
 def _is_deadline(mention: TimeMention, query: str, now: datetime) -> bool:
