@@ -25,6 +25,7 @@ from backstory.domain.team import (
     StoredKeySet,
     TenantSettings,
     Token,
+    WebSession,
 )
 from backstory.domain.tool_results import StoredCall, StoredResult, TextRange
 from backstory.domain.usage import ModelCall
@@ -104,5 +105,6 @@ def fill_store(store: Store) -> None:
     store.outgoing.add(Delivery("k", "m", "", DAWN))
     store.space_copies.put([SpaceCopy("m", "ops", "1", "Alice")])
     store.team.put_connection(Connection("c", "owner", "p", "d", None, "info", DAWN))
+    store.team.add_web_session(WebSession("h", "w", "ann", "Ann", "read", ("ops",), (), DAWN, DAWN))
     store.team.add_token(Token("t", "hash", "alice", "read", ("ops",), DAWN))
     store.team.audit([AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")])

@@ -254,6 +254,19 @@ class Settings:
         "Permissions of groups, as `group=read`, `group=write`, `group=admin`, `group=space:NAME` or `group=space:NAME:ROLE`, separated by commas.",
     )
     oauth_jwks_url: str = _setting("", "URL of the identity provider's public keys.")
+    oauth_client_id: str = _setting(
+        "", "The web page's client id at the identity provider. If it is set, people can sign in there."
+    )
+    oauth_client_secret: str = _setting(
+        "", "Secret of `oauth_client_id`, if the identity provider gave it one.", secret=True
+    )
+    oauth_client_scopes: tuple[str, ...] = _setting(
+        ("openid", "profile", "backstory:read", "backstory:write"),
+        "Scopes that the web page requests from the identity provider, separated by commas.",
+    )
+    oauth_session_hours: float = _setting(
+        12.0, "Hours after which people sign in to the web page at the identity provider again."
+    )
     prices_file: str = _setting(
         "",
         "JSON file with model prices that replace the built-in ones; `docs/usage.md` describes it.",

@@ -72,6 +72,7 @@ RELEASED = {
     "0040_tenants.postgres.sql": "632dc3972b7836664bc290ebec3062ac8a2a9f6d33454d1e68e11e8badece41e",
     "0040_tenants.sqlite.sql": "83d4bdc0ebcb0e018c44be10e0b06b3505fb4bce6ddcbb575c0ba61afbde2448",
     "0041_space_copies.sql": "9dc8b18693a4026fee481a79288d5e97bb0e179d28f140aea7d577fc0574363b",
+    "0042_sign_in.sql": "6b5adff8ca6931995dab7b7acffa0f03548a1ea5168044c5bcdfb847728e49d6",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

@@ -141,6 +141,22 @@ class Token(NamedTuple):
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
+class WebSession(NamedTuple):
+    """A person who signed in to the pages at the identity provider."""
+
+    hash: str
+    """The hash of the secret in the cookie."""
+    id: str
+    person: str
+    name: str
+    scope: str
+    spaces: tuple[str, ...]
+    roles: tuple[str, ...]
+    """Roles in spaces that groups of the provider grant, each as `space:role`."""
+    created_at: datetime
+    expires_at: datetime
+
+
 class AuditRecord(NamedTuple):
     """One call that could change something, without its content."""
 

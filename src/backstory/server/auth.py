@@ -14,12 +14,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..domain.scopes import Scope, scope_of
-from ..domain.team import Author, SpaceAccess, SpaceRole, Token, highest_role, role_of_scope
+from ..domain.team import Author, SpaceAccess, SpaceRole, Token, WebSession, highest_role, role_of_scope
 from ..domain.when import Clock
 from ..store import Store
 from .tenants import ORDINARY, personal, shared
 
 PREFIX = "bst_"
+SESSION_PREFIX = "bsw_"
+"""Begins the secrets in cookies of people who signed in at the identity provider. No tool accepts them."""
 
 
 class Principal(NamedTuple):
@@ -96,6 +98,9 @@ class Verifier:
         return principal._replace(spaces=spaces)
 
     def _verified(self, secret: str) -> Principal | None:
+        if secret.startswith(SESSION_PREFIX):
+            session = self._control.team.web_session(hash_of(secret))
+            return principal_of(session) if session and self._now() < session.expires_at else None
         if not secret.startswith(PREFIX):
             return self._verify_jwt(secret) if self._verify_jwt else None
         token = self._control.team.token(hash_of(secret))
@@ -110,6 +115,38 @@ def make_token(
     """Create a token. Returns the secret, to be shown once, and the record to store."""
     secret = PREFIX + secrets.token_urlsafe(32)
     return secret, Token(id, hash_of(secret), person, scope.word, tuple(teams), now, until)
+
+
+def make_web_session(
+    principal: Principal, *, id: str, now: datetime, until: datetime
+) -> tuple[str, WebSession]:
+    """Create a session for the pages. Returns the secret for the cookie and the record to store."""
+    secret = SESSION_PREFIX + secrets.token_urlsafe(32)
+    roles = tuple(f"{space}:{role}" for space, role in principal.roles.items())
+    session = WebSession(
+        hash_of(secret),
+        id,
+        principal.person,
+        principal.name,
+        principal.scope.word,
+        principal.teams,
+        roles,
+        now,
+        until,
+    )
+    return secret, session
+
+
+def principal_of(session: WebSession) -> Principal:
+    roles = {space: SpaceRole(role) for space, _, role in (each.partition(":") for each in session.roles)}
+    return Principal(
+        f"web:{session.id}",
+        session.person,
+        scope_of([session.scope]),
+        session.spaces,
+        name=session.name,
+        roles=roles,
+    )
 
 
 def hash_of(secret: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..core.engine import new_id
 from ..domain.team import AuditRecord
 from ..domain.when import Clock
 from ..store import Store
-from .auth import PREFIX, Principal, Verify, hash_of
+from .auth import PREFIX, SESSION_PREFIX, Principal, Verify, hash_of
 from .limits import RateLimit
 from .threads import Threads
 
@@ -26,12 +26,23 @@ MOST_KNOWN = 10_000
 PROVIDER_THREADS = 4
 """Threads for tokens of an identity provider, whose keys may have to be fetched."""
 LOGIN, REFUSED = "login", "refused"
+CALLBACK = "/web/callback"
+"""The page that the identity provider sends browsers back to."""
+T = TypeVar("T")
 
 
 class TooManyFailures(Exception):
     def __init__(self, wait_s: float) -> None:
         super().__init__("Too many failed logins.")
         self.wait_s = wait_s
+
+
+class SignInFailed(Exception):
+    """A sign-in at the identity provider that did not succeed, with the status of the page that says so."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class _Known(NamedTuple):
@@ -59,8 +70,13 @@ class Logins:
         self._failures = RateLimit(FAILURES_PER_MINUTE, clock)
         self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of what was given
 
-    async def login(self, authorization: str, address: str) -> Principal | None:
-        """The principal of this header, or None. Raises TooManyFailures."""
+    async def login(self, authorization: str, address: str, *, is_page: bool = False) -> Principal | None:
+        """The principal of this header, or None. Raises TooManyFailures.
+
+        Sessions of people who signed in at the provider are for pages only."""
+        if SESSION_PREFIX in authorization and not is_page:
+            await self.fail(address)
+            return None
         hash, asked_s = hash_of(authorization), self._clock()
         known = self._known.get(hash)
         if known is not None and asked_s < known.until_s:
@@ -71,13 +87,25 @@ class Logins:
             self._remember(hash, _Known(principal, asked_s + BELIEVED_S))
             return principal
         self._known.pop(hash, None)
+        await self.fail(address)
+        return None
+
+    def forget(self, authorization: str) -> None:
+        """Look this header up again the next time."""
+        self._known.pop(hash_of(authorization), None)
+
+    async def at_provider(self, work: Callable[[], T]) -> T:
+        """Run work that may wait for the identity provider."""
+        return await self._provider_threads.start(work)
+
+    async def fail(self, address: str) -> None:
+        """Record a failed login. Raises TooManyFailures instead if there were too many from that address."""
         if wait_s := self._failures.wait_s(address):
             raise TooManyFailures(wait_s)
         await self._threads.start(lambda: self._write_down(address))
-        return None
 
     async def _look_up(self, secret: str) -> Principal | None:
-        threads = self._threads if secret.startswith(PREFIX) else self._provider_threads
+        threads = self._threads if secret.startswith((PREFIX, SESSION_PREFIX)) else self._provider_threads
         return await threads.start(lambda: self._verify(secret))
 
     def _remember(self, hash: str, known: _Known) -> None:

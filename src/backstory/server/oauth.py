@@ -143,20 +143,38 @@ class IdentityProvider:
         self.metadata_path = WELL_KNOWN + resource.path.rstrip("/")
         self.metadata_url = f"{resource.scheme}://{resource.netloc}{self.metadata_path}"
 
+    @property
+    def issuer(self) -> str:
+        return self._issuer
+
+    @property
+    def origin(self) -> str:
+        """The server's address for browsers and clients, without a path."""
+        resource = urlsplit(self._resource)
+        return f"{resource.scheme}://{resource.netloc}"
+
     def verify(self, text: str) -> Principal | None:
         try:
-            claims = jwt.decode(
-                text,
-                self._keys.key(str(jwt.get_unverified_header(text).get("kid"))),
-                algorithms=ALGORITHMS,
-                audience=self._audiences,
-                issuer=self._issuer,
-                leeway=self._leeway_s,
-                options={"require": ["exp", "sub", "aud", "iss"]},
-            )
+            return self.principal(self.claims(text, self._audiences))
         except jwt.PyJWTError:
             return None
-        scope = scope_of(_words(claims.get("scope", claims.get("scp"))))
+
+    def claims(self, text: str, audiences: Sequence[str]) -> dict[str, Any]:
+        """The claims of a token of the provider for one of `audiences`. Raises a PyJWTError if it is none."""
+        claims: dict[str, Any] = jwt.decode(
+            text,
+            self._keys.key(str(jwt.get_unverified_header(text).get("kid"))),
+            algorithms=ALGORITHMS,
+            audience=audiences,
+            issuer=self._issuer,
+            leeway=self._leeway_s,
+            options={"require": ["exp", "sub", "aud", "iss"]},
+        )
+        return claims
+
+    def principal(self, claims: Mapping[str, Any], scopes: str = "") -> Principal:
+        """The caller that claims describe. `scopes` counts where the claims name none."""
+        scope = scope_of(_words(claims.get("scope", claims.get("scp", scopes))))
         groups = _names(_claim(claims, self._groups_claim))
         spaces = [*_words(claims.get("spaces")), *self._grants.spaces(groups)]
         return Principal(

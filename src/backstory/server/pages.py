@@ -2,6 +2,7 @@
 
 A browser cannot send a bearer token by itself. After a login with a token the browser gets it as a cookie that no
 script can read and no other site can send. The token is checked for each page, so that a revoked one ends the login.
+People who sign in at the identity provider get the secret of a session of ours in that cookie.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -17,23 +19,88 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import Message, Receive, Scope, Send
 
 from ..core import Core
+from ..core.engine import new_id
 from ..domain.errors import NotFound
 from ..domain.scopes import Scope as Allowed
+from ..domain.when import utc_now
+from ..store import Store
 from ..web.access import OPEN_TO_ALL, SameSite
 from ..web.rendering import templates
-from ..web.site import Site
+from ..web.site import LOGOUT, Site
 from .audit import AuditLog
-from .auth import LOCAL, Principal
+from .auth import LOCAL, SESSION_PREFIX, Principal, hash_of, make_web_session
 from .http_sessions import ClientContext, HttpSessions
 from .limits import RateLimit
-from .logins import Logins
+from .logins import CALLBACK, Logins, SignInFailed
+
+if TYPE_CHECKING:
+    from .sso import SingleSignOn
 
 ROOT = "/web"
+SIGN_IN = f"{ROOT}/sign-in"
+SIGN_IN_COOKIE = "backstory_sign_in"
+SIGN_IN_WITHIN_S = 600
 TEAMS = f"{ROOT}/teams/"
 COOKIE = "backstory_login"
+WRONG_TOKEN = "That token is not valid here, or no longer."
 MOST_BYTES = 1_000_000  # of a form
 PRINCIPAL, TEAM = "backstory.principal", "backstory.team"
 """Keys of a request's scope for its principal, and for the team in its address."""
+
+
+class SignInPages:
+    """The way to the identity provider and back."""
+
+    def __init__(self, sso: SingleSignOn, control: Store, logins: Logins) -> None:
+        self._sso = sso
+        self._control = control
+        self._logins = logins
+        self._is_secure = sso.redirect_uri.startswith("https:")
+
+    async def start(self) -> Response:
+        try:
+            start = await self._logins.at_provider(self._sso.start)
+        except SignInFailed as error:
+            return _login_page(error.status, str(error), can_sign_in=True)
+        response = RedirectResponse(start.url, 303)
+        # Lax, because the provider leads the browser back from another site
+        response.set_cookie(
+            SIGN_IN_COOKIE,
+            start.cookie,
+            max_age=SIGN_IN_WITHIN_S,
+            path=CALLBACK,
+            httponly=True,
+            samesite="lax",
+            secure=self._is_secure,
+        )
+        return response
+
+    async def finish(self, request: Request) -> Response:
+        cookie, query = request.cookies.get(SIGN_IN_COOKIE, ""), request.query_params
+        try:
+            principal = await self._logins.at_provider(lambda: self._sso.finish(cookie, query))
+        except SignInFailed as error:
+            await self._logins.fail(request.client.host if request.client else "")
+            response = _login_page(error.status, str(error), can_sign_in=True)
+        else:
+            secret = await anyio.to_thread.run_sync(self._add_session, principal)
+            # A redirect would still count as coming from the provider's site, and strict cookies would not be sent.
+            response = HTMLResponse(templates().get_template("welcome.html").render(base=ROOT))
+            _give_cookie(response, secret, is_secure=self._is_secure)
+        response.delete_cookie(SIGN_IN_COOKIE, path=CALLBACK)
+        return response
+
+    async def end(self, secret: str) -> None:
+        """End a session at once in this server, and within a second in its replicas."""
+        await anyio.to_thread.run_sync(self._control.team.delete_web_session, hash_of(secret))
+        self._logins.forget(f"Bearer {secret}")
+
+    def _add_session(self, principal: Principal) -> str:
+        now = utc_now()
+        until = now + timedelta(hours=self._sso.session_hours)
+        secret, session = make_web_session(principal, id=new_id(), now=now, until=until)
+        self._control.team.add_web_session(session)
+        return secret
 
 
 class TeamPages:
@@ -45,14 +112,16 @@ class TeamPages:
         limit: RateLimit,
         logins: Logins | None,
         audit: AuditLog | None,
+        sign_in: SignInPages | None = None,
     ) -> None:
-        """`logins` authenticates tokens; None if no token is required."""
+        """`logins` authenticates tokens; None if no token is required. `sign_in` is None if there is no provider for it."""
+        self._sign_in = sign_in
         self._sessions = sessions
         self._limit = limit
         self._logins = logins
         self._audit = audit
         self._site = Site(self._lend, is_read_only=_is_read_only).app()
-        self._guarded = SameSite(self._answer)
+        self._guarded = SameSite(self._answer, entrances=(CALLBACK,) if sign_in else ())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._guarded(scope, receive, send)
@@ -76,9 +145,9 @@ class TeamPages:
         if path == f"{ROOT}/login" and request.method == "POST":
             return await self._login(request)
         if path == f"{ROOT}/logout" and request.method == "POST":
-            response = RedirectResponse(f"{ROOT}/", 303)
-            response.delete_cookie(COOKIE, path=ROOT)
-            return response
+            return await self._logout(request)
+        if self._sign_in is not None and request.method == "GET" and path in (SIGN_IN, CALLBACK):
+            return await (self._sign_in.start() if path == SIGN_IN else self._sign_in.finish(request))
         team = path.removeprefix(TEAMS).partition("/")[0] if path.startswith(TEAMS) else None
         scope["root_path"] = ROOT if team is None else TEAMS + team
         scope[TEAM] = team
@@ -86,29 +155,38 @@ class TeamPages:
             return None
         principal = await self._principal(request, request.cookies.get(COOKIE, ""))
         if principal is None:
-            return _login_page(is_wrong=False)
+            return _login_page(401, can_sign_in=self._sign_in is not None)
         if principal.tenant(team) is None:
             return PlainTextResponse("There is no such team.\n", 404)
         wait_s = 0.0 if principal is LOCAL else self._limit.wait_s(principal.credential)
         if wait_s:
             return PlainTextResponse("Too many requests.\n", 429, {"Retry-After": str(math.ceil(wait_s))})
         scope[PRINCIPAL] = principal
+        scope[LOGOUT] = "" if principal is LOCAL else f"{ROOT}/logout"
         return None
 
     async def _principal(self, request: Request, token: str) -> Principal | None:
         if self._logins is None:
             return LOCAL
         address = request.client.host if request.client else ""
-        return await self._logins.login(f"Bearer {token}", address) if token else None
+        return await self._logins.login(f"Bearer {token}", address, is_page=True) if token else None
 
     async def _login(self, request: Request) -> Response:
         token = str((await request.form()).get("token", "")).strip()
         if await self._principal(request, token) is None:
-            return _login_page(is_wrong=True)
+            return _login_page(401, WRONG_TOKEN, can_sign_in=self._sign_in is not None)
         response = RedirectResponse(f"{ROOT}/", 303)
         is_secure = request.headers["origin"].startswith("https:")  # behind a proxy only the browser knows
         if self._logins is not None:
-            response.set_cookie(COOKIE, token, path=ROOT, httponly=True, samesite="strict", secure=is_secure)
+            _give_cookie(response, token, is_secure=is_secure)
+        return response
+
+    async def _logout(self, request: Request) -> Response:
+        secret = request.cookies.get(COOKIE, "")
+        if self._sign_in is not None and secret.startswith(SESSION_PREFIX):
+            await self._sign_in.end(secret)
+        response = RedirectResponse(f"{ROOT}/", 303)
+        response.delete_cookie(COOKIE, path=ROOT)
         return response
 
     @contextmanager
@@ -156,6 +234,11 @@ def _client(scope: Any) -> ClientContext:
     return ClientContext(principal, tenant, team)
 
 
-def _login_page(*, is_wrong: bool) -> Response:
-    text = templates().get_template("login.html").render(base=ROOT, is_wrong=is_wrong)
-    return HTMLResponse(text, 401)
+def _give_cookie(response: Response, secret: str, *, is_secure: bool) -> None:
+    response.set_cookie(COOKIE, secret, path=ROOT, httponly=True, samesite="strict", secure=is_secure)
+
+
+def _login_page(status: int, problem: str = "", *, can_sign_in: bool) -> Response:
+    sign_in = SIGN_IN if can_sign_in else ""
+    text = templates().get_template("login.html").render(base=ROOT, problem=problem, sign_in=sign_in)
+    return HTMLResponse(text, status)

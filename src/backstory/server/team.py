@@ -41,6 +41,7 @@ from .workers import quick_at_once
 if TYPE_CHECKING:
     from .oauth import IdentityProvider
     from .pages import TeamPages
+    from .sso import SingleSignOn
 
 READY_S = 5.0
 """A store that takes longer to answer counts as not ready."""
@@ -73,6 +74,7 @@ class TeamServer:
         self._lookups = Threads(LOOKUPS)
         self._control: Store | None = None
         self._provider: IdentityProvider | None = None
+        self._sso: SingleSignOn | None = None
         self._logins: Logins | None = None
         self._audit: AuditLog | None = None
         self._backups: Worker | None = None
@@ -80,6 +82,7 @@ class TeamServer:
             self._control = open_store(settings, CONTROL, pool=self._pool)
             if settings.http_auth == "oauth":
                 self._provider = _identity_provider(settings, self._control, self._log)
+                self._sso = _single_sign_on(settings, self._provider)
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
             self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
@@ -127,9 +130,15 @@ class TeamServer:
 
     @cached_property
     def _pages(self) -> TeamPages:
-        from .pages import TeamPages  # templates and what serves them; most servers have no visitor
+        from .pages import (
+            SignInPages,
+            TeamPages,
+        )  # templates and what serves them; most servers have no visitor
 
-        return TeamPages(self._sessions, self._limit, self._logins, self._audit)
+        sign_in = None
+        if self._sso is not None and self._control is not None and self._logins is not None:
+            sign_in = SignInPages(self._sso, self._control, self._logins)
+        return TeamPages(self._sessions, self._limit, self._logins, self._audit, sign_in)
 
     def close(self) -> None:
         self._tenants.close()
@@ -252,3 +261,11 @@ def _identity_provider(settings: Settings, control: Store, log: SessionLog) -> I
             hint=install_hint("http"),
         ) from None
     return IdentityProvider(settings, control, lambda problem: log.write("warning", "oauth", problem, {}))
+
+
+def _single_sign_on(settings: Settings, provider: IdentityProvider) -> SingleSignOn | None:
+    if not settings.oauth_client_id:
+        return None
+    from .sso import SingleSignOn  # cryptography, as for the provider's tokens
+
+    return SingleSignOn(settings, provider)

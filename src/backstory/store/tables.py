@@ -202,6 +202,10 @@ _DECLARATIONS = (
     _table("connection", "id", "owner project directory session seen_at level", NO_WORDS, MANY_ROWS, STAYS),
     _table("token", "id", "hash person scope spaces created_at expires_at revoked_at", NO_WORDS, MANY_ROWS, STAYS),
     _table("key_set", "url", "keys fetched_at", NO_WORDS, MANY_ROWS, STAYS),
+    _table(
+        "web_session", "hash", "id person name scope spaces roles created_at expires_at",
+        NO_WORDS, MANY_ROWS, STAYS,
+    ),
     _table("space_member", "space person", "role added_at", NO_WORDS, MANY_ROWS, STAYS),
     _table("tenant_setting", "tenant", "is_reviewed max_store_mb retention_days", NO_WORDS, MANY_ROWS, STAYS),
     _table(

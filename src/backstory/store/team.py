@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from ..domain.team import AuditRecord, Connection, SpaceMember, StoredKeySet, TenantSettings, Token
+from ..domain.team import (
+    AuditRecord,
+    Connection,
+    SpaceMember,
+    StoredKeySet,
+    TenantSettings,
+    Token,
+    WebSession,
+)
 from ..domain.when import to_ms
 from .columns import FLAG, LIST, TIME, Columns
 from .database import Database
 
 _TOKEN = Columns(Token, {"spaces": LIST})
+_WEB_SESSION = Columns(WebSession, {"spaces": LIST, "roles": LIST})
 _AUDIT = Columns(AuditRecord, {"at": TIME})
 _CONNECTION = Columns(Connection)
 _KEY_SET = Columns(StoredKeySet)
@@ -39,6 +48,20 @@ class TeamRoom:
         with self._database.transaction():
             sql = "UPDATE token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
             return self._database.change(sql, [to_ms(at), id]) > 0
+
+    def add_web_session(self, session: WebSession) -> None:
+        """Insert a session, and delete those that had expired when it began."""
+        with self._database.transaction():
+            self._database.change("DELETE FROM web_session WHERE expires_at < ?", [to_ms(session.created_at)])
+            self._database.change(_WEB_SESSION.insert("web_session"), _WEB_SESSION.write(session))
+
+    def web_session(self, hash: str) -> WebSession | None:
+        sessions = self._database.records(_WEB_SESSION, "FROM web_session WHERE hash = ?", [hash])
+        return sessions[0] if sessions else None
+
+    def delete_web_session(self, hash: str) -> None:
+        with self._database.transaction():
+            self._database.change("DELETE FROM web_session WHERE hash = ?", [hash])
 
     def audit(self, records: Sequence[AuditRecord], outcomes: Mapping[str, str] | None = None) -> None:
         """Insert calls that begin, and update by id the outcomes of earlier ones."""

@@ -6,7 +6,7 @@ before it knows the names we go by, so that no other name leads here (DNS rebind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from secrets import compare_digest, token_urlsafe
 from threading import Lock
 from urllib.parse import quote, urlencode
@@ -120,8 +120,10 @@ class SameSite:
     """ASGI middleware: only pages of this site may ask, and only they may change anything; and every answer says what a
     browser may do with it."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, entrances: Collection[str] = ()) -> None:
+        """`entrances`: paths that a link or redirect of another site may lead to. They must check the request themselves."""
         self._app = app
+        self._entrances = entrances
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
@@ -134,6 +136,8 @@ class SameSite:
 
     def _refusal(self, request: Request) -> Response | None:
         """`Hosts` has refused an Origin that is not ours; here one must be given before anything is changed."""
+        if request.method == "GET" and request.url.path in self._entrances:
+            return None
         if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return PlainTextResponse("Pages of other sites may not ask.\n", 403)
         if request.method not in ("GET", "HEAD") and "origin" not in request.headers:

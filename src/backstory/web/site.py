@@ -60,6 +60,8 @@ _FAILURES = {400: "Not understood", 403: "Not allowed", 404: "Page not found", 5
 PULSE_S = 1.0  # between two looks for what is new
 THEMES = ("light", "dark")
 THEME = "backstory_theme"
+LOGOUT = "backstory.logout"
+"""Key of a request's scope for the path that logs out; empty or missing if nobody logged in."""
 
 PAGES: dict[str, Page] = {
     "/search": search.page,
@@ -253,6 +255,7 @@ class Site:
         return {
             "base": self._base(request),
             "here": request.url.path.removeprefix(self._base(request)),
+            "logout": request.scope.get(LOGOUT, ""),
             "menu": MENU,
             "read_only": self._is_read_only(request),
             "theme": theme if theme in THEMES else "",
