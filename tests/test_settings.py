@@ -160,8 +160,8 @@ def test_a_broken_config_file_is_named(home: Path, broken: bytes) -> None:
 
 def test_a_secret_is_never_in_a_message() -> None:
     secret = [setting.name for setting in TABLE if setting.secret]
-    assert secret == ["embeddings_key", "chat_key"]
-    shown = repr(build_settings({"embeddings_key": "sesame"}, defaults=DEFAULTS))
+    assert secret == ["embeddings_key", "chat_key", "oauth_client_secret"]
+    shown = repr(build_settings(dict.fromkeys(secret, "sesame"), defaults=DEFAULTS))
     assert "sesame" not in shown
 
 

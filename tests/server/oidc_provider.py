@@ -16,6 +16,8 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from ..patience import PATIENCE_S
+
 CLIENT_ID, CLIENT_SECRET = "pages", "s3cret"
 BASIC = "Basic cGFnZXM6czNjcmV0"
 
@@ -33,6 +35,21 @@ class Oidc:
         self.description: dict[str, Any] = {}
         self.codes: dict[str, dict[str, str]] = {}
         self.redemptions = 0
+        self.is_open = threading.Event()
+        """Cleared, its description waits."""
+        self.is_open.set()
+        self.waits = threading.Event()
+
+    def jwt(self, audience: str) -> str:
+        """An access token for an assistant."""
+        claims = {
+            "iss": self.issuer,
+            "aud": audience,
+            "sub": self.sub,
+            "exp": int(time.time()) + 600,
+            "scope": self.scope,
+        }
+        return jwt.encode(claims, self.key, "RS256", headers={"kid": "one"})
 
     def code(self, address: str) -> str:
         """The address that the browser is sent back to after it went to `address`."""
@@ -73,6 +90,9 @@ class Oidc:
             published = jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key(), as_dict=True)
             return {"keys": [{**published, "kid": "one", "use": "sig", "alg": "RS256"}]}
         assert path == "/.well-known/openid-configuration"
+        if not self.is_open.is_set():
+            self.waits.set()
+            assert self.is_open.wait(PATIENCE_S)
         return {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize",

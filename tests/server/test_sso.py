@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import socket
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
@@ -31,6 +32,7 @@ class Browser:
     """Cookies by name; their paths are not looked at."""
 
     def __init__(self, url: str) -> None:
+        self.url = url
         self.site = urlsplit(url).netloc
         self.cookies: dict[str, str] = {}
 
@@ -200,14 +202,43 @@ def test_a_provider_that_is_down_or_describes_another_one_is_named(tmp_path: Pat
         assert browser.is_in(), "a session does not need the provider"
 
 
-def test_an_issuer_that_is_no_url_is_refused_at_the_start(tmp_path: Path) -> None:
+def test_sign_ins_at_a_provider_that_hangs_do_not_delay_jwts(tmp_path: Path, oidc: Oidc) -> None:
+    finished: list[int] = []
+    with serving(tmp_path, oidc) as browser:
+        token = oidc.jwt(f"http://{browser.site}/mcp")
+        oidc.is_open.clear()
+        visits = [
+            threading.Thread(target=lambda: finished.append(Browser(browser.url).open("/web/sign-in").status))
+            for _ in range(8)
+        ]
+        for visit in visits:
+            visit.start()
+        try:
+            assert oidc.waits.wait(PATIENCE_S)
+            assert browser.open("/web/login", {"token": token}).status == 303
+            # in four threads that both share, the login would be the ninth and wait until five had given up
+            assert len(finished) < 5
+        finally:
+            oidc.is_open.set()
+            for visit in visits:
+                visit.join()
+    assert len(finished) == len(visits)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("oauth_issuer", "http://id.example"), ("oauth_session_hours", "0")]
+)
+def test_a_setting_that_lets_nobody_sign_in_is_refused_at_the_start(
+    tmp_path: Path, name: str, value: str
+) -> None:
     variables = {
-        "BACKSTORY_OAUTH_ISSUER": "http://id.example",
+        "BACKSTORY_OAUTH_ISSUER": "https://id.example",
         "BACKSTORY_OAUTH_AUDIENCE": "https://memory.example/mcp",
         "BACKSTORY_OAUTH_JWKS_URL": "https://id.example/jwks",
         "BACKSTORY_OAUTH_CLIENT_ID": CLIENT_ID,
+        f"BACKSTORY_{name.upper()}": value,
     }
     words = ("serve", "--http", "127.0.0.1:0", "--embeddings", "off", "--http-auth", "oauth")
     refused = run(*words, home=tmp_path, **variables)
     assert refused.returncode == 2
-    assert "oauth_issuer" in refused.stderr
+    assert name in refused.stderr

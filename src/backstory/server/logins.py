@@ -25,6 +25,8 @@ BELIEVED_S = 1.0
 MOST_KNOWN = 10_000
 PROVIDER_THREADS = 4
 """Threads for tokens of an identity provider, whose keys may have to be fetched."""
+SIGN_IN_THREADS = 4
+"""Threads of their own for sign-ins: anybody may start one, and a provider that hangs must not delay JWTs."""
 LOGIN, REFUSED = "login", "refused"
 CALLBACK = "/web/callback"
 """The page that the identity provider sends browsers back to."""
@@ -66,6 +68,7 @@ class Logins:
         self._now = now
         self._threads = threads
         self._provider_threads = Threads(PROVIDER_THREADS)
+        self._sign_in_threads = Threads(SIGN_IN_THREADS)
         self._clock = clock
         self._failures = RateLimit(FAILURES_PER_MINUTE, clock)
         self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of what was given
@@ -96,7 +99,7 @@ class Logins:
 
     async def at_provider(self, work: Callable[[], T]) -> T:
         """Run work that may wait for the identity provider."""
-        return await self._provider_threads.start(work)
+        return await self._sign_in_threads.start(work)
 
     async def fail(self, address: str) -> None:
         """Record a failed login. Raises TooManyFailures instead if there were too many from that address."""

@@ -66,6 +66,11 @@ class SingleSignOn:
                 hint="Set it to the provider's issuer, or leave oauth_client_id empty.",
                 field="oauth_issuer",
             )
+        if self.session_hours <= 0:
+            raise InvalidInput(
+                f"oauth_session_hours is {self.session_hours:g}; it must be more than 0.",
+                field="oauth_session_hours",
+            )
         self._lock = Lock()
         self._metadata: ProviderMetadata | None = None
         self._fetched_s = 0.0
