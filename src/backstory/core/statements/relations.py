@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from ...domain.lazy import lazy_pattern
@@ -19,6 +20,8 @@ SAME_SHARE = 0.5
 EXCHANGED_SHARE = 0.6
 NEW_WORDS, NEW_WORDS_OF_REMINDER = 1, 3
 """Words that a restatement may bring of its own; more if it says that it repeats."""
+MAX_CACHED_TERMS = 20_000
+"""Terms whose stems a process keeps. The texts of a project repeat their words, and stems are most of the cost of a state."""
 
 _I = re.IGNORECASE
 _REVERSES = lazy_pattern(
@@ -59,8 +62,13 @@ class StatedText(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> StatedText:
-        parts = (part for term in terms_of(_HUMP.sub(" ", text)) for part in re.split(r"[./_-]+", term))
-        return cls(text, frozenset(stem(part) for part in parts if len(part) > 1) - _DECIDING)
+        terms = terms_of(_HUMP.sub(" ", text))
+        return cls(text, frozenset(part for term in terms for part in _stems(term)) - _DECIDING)
+
+
+@lru_cache(maxsize=MAX_CACHED_TERMS)
+def _stems(term: str) -> tuple[str, ...]:
+    return tuple(stem(part) for part in re.split(r"[./_-]+", term) if len(part) > 1)
 
 
 def is_same_subject(later: StatedText, earlier: StatedText) -> bool:
