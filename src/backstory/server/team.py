@@ -130,10 +130,7 @@ class TeamServer:
 
     @cached_property
     def _pages(self) -> TeamPages:
-        from .pages import (
-            SignInPages,
-            TeamPages,
-        )  # templates and what serves them; most servers have no visitor
+        from .pages import SignInPages, TeamPages  # templates with them; most servers have no visitor
 
         sign_in = None
         if self._sso is not None and self._control is not None and self._logins is not None:
