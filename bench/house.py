@@ -3,7 +3,8 @@
     python bench/house.py [SOURCE ...]    a column for each folder, `src/backstory` where none is named
     python bench/house.py --records       the records that are built in one place or none, with that place
 
-A folder of an older version beside today's shows what a change did to the house.
+A record of a row is built by the store's `Columns`, for as many queries as read it, and so it is not of one place. A
+folder of an older version beside today's shows what a change did to the house.
 """
 
 from __future__ import annotations
@@ -121,9 +122,40 @@ class House:
                 places[record].append(f"{name}:{line}")
         return places
 
+    def rows(self) -> set[str]:
+        """Records that `Columns` builds from the rows of a query."""
+        return {
+            ast.unparse(node.args[0])
+            for tree in self.trees.values()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Columns" and node.args
+        }
+
+    def single_records(self) -> dict[str, list[str]]:
+        rows = self.rows()
+        return {
+            record: places
+            for record, places in self.constructions().items()
+            if len(places) < 2 and record not in rows
+        }
+
     def single_use(self) -> str:
-        places = self.constructions()
-        return f"{sum(len(each) < 2 for each in places.values())} of {len(places)}"
+        return f"{len(self.single_records())} of {len(self.records())}"
+
+    def single_use_in_module(self) -> str:
+        """Records built in one place that no other module names."""
+        modules = self.records()
+        return str(
+            sum(
+                1
+                for record in self.single_records()
+                if not any(
+                    re.search(rf"\b{record}\b", text)
+                    for name, text in self.texts.items()
+                    if name != modules[record]
+                )
+            )
+        )
 
     def comments(self, package: str = "") -> str:
         """Comments for 100 lines of code; the comments that steer a tool do not count."""
@@ -207,6 +239,7 @@ FIGURES: dict[str, Callable[[House], str]] = {
     "entries to search": House.entries_to_search,
     "imports inside functions": House.imports_in_functions,
     "records built in one place or none": House.single_use,
+    "… and named by one module": House.single_use_in_module,
     "comments for 100 lines": House.comments,
     **{f"… in {package}": partial(House.comments, package=f"{package}/") for package in DENSE},
 }
@@ -216,9 +249,8 @@ def main(arguments: list[str]) -> None:
     if arguments == ["--records"]:
         house = House(SOURCE)
         modules = house.records()
-        for record, places in sorted(house.constructions().items(), key=lambda each: modules[each[0]]):
-            if len(places) < 2:
-                print(f"{modules[record]:50} {record:28} {' '.join(places)}")
+        for record, places in sorted(house.single_records().items(), key=lambda each: modules[each[0]]):
+            print(f"{modules[record]:50} {record:28} {' '.join(places)}")
         return
     houses = [House(Path(each).resolve()) for each in arguments or [str(SOURCE)]]
     for figure, measure in FIGURES.items():

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backstory.core import Core
-from backstory.core.ask import FoundMemory, Inquiry
+from backstory.core.ask import Inquiry
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Kind
 from backstory.domain.records import Conversation, Memory, Message
@@ -113,7 +113,7 @@ def make_conversation(id: str, **changes: Any) -> Conversation:
     return plain._replace(**changes)
 
 
-def found_memories(core: Core, query: str, limit: int = 5) -> list[FoundMemory]:
+def found_memories(core: Core, query: str, limit: int = 5) -> list[Memory]:
     """The memories that a search finds."""
     ranking = core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=limit))
-    return core.ask.memories(ranking, limit)
+    return [memory for memory, _ in core.ask.memories(ranking, limit)]

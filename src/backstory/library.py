@@ -233,7 +233,7 @@ class Backstory:
     def retrieve(self, query: str, limit: int = 5) -> list[str]:
         """The best matching texts, like the tool `retrieve_context`."""
         ranking = self._core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=limit))
-        return [each.memory.text for each in self._core.ask.memories(ranking, limit)]
+        return [memory.text for memory, _ in self._core.ask.memories(ranking, limit)]
 
     @_validated
     def replace(self, id: str, text: str) -> None:

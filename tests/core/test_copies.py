@@ -99,7 +99,7 @@ def test_restored_memories_are_found_by_words_again(keeper: Core, clock: Stepped
     compress_all(keeper, clock)
     assert found_memories(keeper, "jwt", 5) == []
     keeper.archive.restore((saved.id,))
-    assert [hit.memory.id for hit in found_memories(keeper, "jwt", 5)] == [saved.id]
+    assert [memory.id for memory in found_memories(keeper, "jwt", 5)] == [saved.id]
 
 
 def test_restoring_never_overwrites_what_was_saved_since(keeper: Core, clock: SteppedClock) -> None:

@@ -41,7 +41,7 @@ def test_a_memory_of_any_surface_is_found_nowhere_and_comes_back(core: Core, sur
         core.pages.open(saved.id)
     assert core.forgetting.restore(saved.id) == [saved]
     assert live(core) == ["The zebra crossing"]
-    assert [hit.memory.id for hit in found_memories(core, "zebra", 5)] == [saved.id]
+    assert [memory.id for memory in found_memories(core, "zebra", 5)] == [saved.id]
     assert core.forgetting.restore(saved.id) == []
 
 

@@ -28,7 +28,7 @@ def saved(store: Store) -> list[Memory]:
 
 
 def texts(core: Core, query: str) -> list[str]:
-    return [hit.memory.text for hit in found_memories(core, query, 10)]
+    return [memory.text for memory in found_memories(core, query, 10)]
 
 
 @pytest.mark.requirement("server.store.tags")
@@ -140,7 +140,7 @@ def test_an_empty_query_is_refused(core: Core, query: str) -> None:
 def test_a_save_is_kept_though_its_text_cannot_be_embedded(core: Core, embedder: HashedWords) -> None:
     embedder.failure = Unavailable("The endpoint is down.")
     core.memories.save("JWT expires after 24h")
-    assert [each.memory.text for each in found_memories(core, "jwt")] == ["JWT expires after 24h"]
+    assert [memory.text for memory in found_memories(core, "jwt")] == ["JWT expires after 24h"]
     ranking = core.ask.find(Inquiry("jwt"))
     assert ranking.strategy == "text"
     assert "The endpoint is down." in ranking.notices[0]

@@ -216,6 +216,6 @@ def test_a_note_in_the_same_words_about_another_ticket_does_not_take_the_place_o
     for ticket in ("OPS-1678", "max_retry_count", "PAY-1271"):
         core.memories.save(f"Seen while working on the license server: {ticket} needs another look.")
     ranking = core.ask.find(Inquiry("OPS-1678", where=Filter(kinds=(Kind.MEMORY,)), limit=3))
-    first = core.ask.memories(ranking)[0].memory
+    first, _ = core.ask.memories(ranking)[0]
     assert "OPS-1678" in first.text
     assert ranking.hits[0].entry not in ranking.later

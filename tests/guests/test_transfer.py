@@ -366,7 +366,7 @@ def test_an_imported_memory_is_found_by_meaning(keeper: Core, exports: Path) -> 
     Transfer(keeper).bring(str(path))
     assert keeper.engine.backlog is not None
     keeper.engine.backlog.drain()
-    assert [each.memory.id for each in found_memories(keeper, "automobile")] == [memory.id]
+    assert [memory.id for memory in found_memories(keeper, "automobile")] == [memory.id]
 
 
 def test_times_are_read_to_the_millisecond_in_any_zone(keeper: Core, exports: Path) -> None:

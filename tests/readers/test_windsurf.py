@@ -113,7 +113,7 @@ def test_steps_of_unknown_types_and_doubtful_texts_say_nothing() -> None:
         )
     )
     assert found
-    assert [(turn.id, turn.role, turn.text, turn.at_ms) for turn in found.turns] == [
+    assert [(turn.id, turn.role, turn.text, turn.at_ms) for turn in found[1]] == [
         ("3", Role.USER, "Plain text, at no time.", None)
     ]
 

@@ -54,7 +54,7 @@ def test_what_is_there_is_listed_and_searched_and_nothing_is_saved(read_only: Pa
     with closing(SqliteStore(read_only)) as store:
         assert [memory.id for memory in store.memories.find(Filter(), Page())] == ["a"]
         core = Core(Engine(make_settings(), store, None), Caller(project="/p"))
-        assert [hit.memory.id for hit in found_memories(core, "walrus", 3)] == ["a"]
+        assert [memory.id for memory in found_memories(core, "walrus", 3)] == ["a"]
         with pytest.raises(NotAllowed, match="read-only"):
             store.memories.put([make_memory("b")])
         assert store.problems() == []

@@ -53,7 +53,7 @@ def put_saying(core: Core, the_saying: Annotated[str, "What was said", CoreName(
 def take_sayings(core: Core, asked_for: Annotated[str, "In any words", CoreName("query")]) -> Taken:
     """Take the sayings that fit."""
     ranking = core.ask.find(Inquiry(asked_for, where=Filter(kinds=(Kind.MEMORY,)), limit=3))
-    return {"sayings": [each.memory.text for each in core.ask.memories(ranking, 3)]}
+    return {"sayings": [memory.text for memory, _ in core.ask.memories(ranking, 3)]}
 '''
 RUN = """
 import sys

@@ -35,10 +35,10 @@ def write(path: Path, text: str, expected: str | None) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with drafted(target, [text]) as draft:
-            _copy_rights(target, draft.path)
+            _copy_rights(target, draft)
             if read(path) != expected:
                 raise Unavailable("it was changed by another program at this moment", hint="Run it again.")
-            replace_file(draft.path, target)
+            replace_file(draft, target)
         sync(target.parent)
     except OSError as error:
         raise NotWritten(f"it cannot be written: {error.strerror}") from None

@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -20,31 +20,24 @@ class Stalled(Exception):
     """Nothing came for too long."""
 
 
-class _Item(NamedTuple, Generic[T]):
-    value: T
-
-
-class _End(NamedTuple):
-    error: BaseException | None
-
-
 def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None, None]:
     """Iterate over items on another thread, which produces each on demand.
 
     Raises Stalled if an item takes longer than `stall_s`, and otherwise exceptions of the iterator."""
     asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
-    handed: queue.SimpleQueue[_Item[T] | _End] = queue.SimpleQueue()
+    # An item comes in a tuple, since an item may itself be None or an exception; the end is one of these.
+    handed: queue.SimpleQueue[tuple[T] | BaseException | None] = queue.SimpleQueue()
 
     def run() -> None:
         error: BaseException | None = None
         try:
             while asked.get():
-                handed.put(_Item(next(items)))
+                handed.put((next(items),))
         except StopIteration:
             pass
         except BaseException as raised:  # it is raised where the items are taken
             error = raised
-        handed.put(_End(error))
+        handed.put(error)
 
     threading.Thread(target=run, name=name, daemon=True).start()
     try:
@@ -54,11 +47,11 @@ def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None,
                 item = handed.get(timeout=stall_s)
             except queue.Empty:
                 raise Stalled from None
-            if isinstance(item, _End):
-                if item.error is not None:
-                    raise item.error
+            if item is None:
                 return
-            yield item.value
+            if isinstance(item, BaseException):
+                raise item
+            yield item[0]
     finally:
         asked.put(False)
 

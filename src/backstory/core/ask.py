@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -122,20 +123,6 @@ class Ranking(NamedTuple):
         return any(hit.certainty >= SURE for hit in self.hits)
 
 
-class FoundMemory(NamedTuple):
-    memory: Memory
-    certainty: float
-
-
-class _Plan(NamedTuple):
-    """The depth of a search: it stops when `keeps` leaves enough hits, or when the rest is below the requested certainty."""
-
-    least: float
-    enough: int | None
-    largest_pool: int
-    keeps: Callable[[Sequence[Hit]], list[Hit]] = list
-
-
 class Ask(CorePart):
     def __init__(self, context: CallContext, retrieval: Retrieval) -> None:
         super().__init__(context)
@@ -173,14 +160,14 @@ class Ask(CorePart):
             return None
         return () if wanted == EVERY_PROJECT else self._projects(wanted, None)
 
-    def memories(self, ranking: Ranking, limit: int | None = None, offset: int = 0) -> list[FoundMemory]:
-        """The memories among a page of hits that the caller may see by now."""
+    def memories(
+        self, ranking: Ranking, limit: int | None = None, offset: int = 0
+    ) -> list[tuple[Memory, float]]:
+        """The memories among a page of hits that the caller may see by now, each with its certainty."""
         chosen = ranking.hits[offset:] if limit is None else ranking.hits[offset : offset + limit]
         entries = self.load(hit.entry for hit in chosen)
         return [
-            FoundMemory(entry, hit.certainty)
-            for hit in chosen
-            if isinstance(entry := entries.get(hit.entry), Memory)
+            (entry, hit.certainty) for hit in chosen if isinstance(entry := entries.get(hit.entry), Memory)
         ]
 
     def messages(self, query: str, *, limit: int, projects: tuple[str, ...] = ()) -> list[Message]:
@@ -216,9 +203,11 @@ class Ask(CorePart):
             entries = [*best, *numbers[MAX_RANKED_MEMORIES:last].tolist()]
         return MemoryPage(self._retrieval.page(entries, limit, offset), len(numbers))
 
-    def conversation_notice(self, query: str, memories: Sequence[FoundMemory] = ()) -> tuple[str, ...]:
+    def conversation_notice(
+        self, query: str, memories: Sequence[tuple[Memory, float]] = ()
+    ) -> tuple[str, ...]:
         """A notice that conversations contain matches, for callers that searched memories and got no certain one."""
-        if any(each.certainty >= SURE for each in memories) or self.engine.store.conversations.is_empty():
+        if any(certainty >= SURE for _, certainty in memories) or self.engine.store.conversations.is_empty():
             return ()
         sure = self.find(Inquiry(query, where=Filter(kinds=(Kind.MESSAGE,)), least=SURE)).hits
         best = self.engine.store.conversations.get([sure[0].conversation or ""]) if sure else []
@@ -321,13 +310,14 @@ class Ask(CorePart):
         limit = inquiry.limit
         is_filtered = inquiry.file is not None or inquiry.kind == MemoryKind.FACT or inquiry.kind in _STATED
         enough = limit if limit is None or is_filtered or limit > FIRST_HITS else 0
-        plan = _Plan(inquiry.least, enough, LARGEST_POOL if limit is None else LARGEST_POOL_OF_A_PAGE, keeps)
+        largest_pool = LARGEST_POOL if limit is None else LARGEST_POOL_OF_A_PAGE
         question = self._read(query, where, [*QuestionPart])
-        matches = self._search(question.query, question.where, plan)
+        search = partial(self._search, keeps, inquiry.least, enough, largest_pool)
+        matches = search(question.query, question.where)
         notices = tuple(f"Understood {each}." for each in question.understood)
         if question.understood and _surest(matches) < LIKELY:
             for wider in self._wider(query, where, question):
-                more = self._search(wider.query, wider.where, plan)
+                more = search(wider.query, wider.where)
                 if (more.hits and not matches.hits) or _surest(more) >= SURE:
                     matches = more
                     dropped = [each for each in question.understood if each not in wider.understood]
@@ -352,17 +342,23 @@ class Ask(CorePart):
             yield from (each for each in without_one if each.understood != question.understood)
         yield Question(query, where)
 
-    def _search(self, query: str, where: Filter, plan: _Plan) -> Found:
-        """Search enough candidates that no omitted one can be as certain as requested, or more certain than a sufficient hit."""
+    def _search(
+        self,
+        keeps: Callable[[Sequence[Hit]], list[Hit]],
+        least: float,
+        enough: int | None,
+        largest_pool: int,
+        query: str,
+        where: Filter,
+    ) -> Found:
+        """Search ever more candidates until `keeps` leaves enough hits, or until an omitted one cannot be certain enough."""
         pool = 1
         while True:
             matches = self.engine.search.find(query, where, pool=pool)
             worst = min((hit.certainty for hit in matches.hits), default=0.0)
-            hits = plan.keeps(self._not_running(matches.hits))
-            is_enough = plan.enough is not None and len(hits) >= plan.enough
-            is_last = (
-                matches.is_whole or worst < max(plan.least, LEAST_CERTAINTY) or pool >= plan.largest_pool
-            )
+            hits = keeps(self._not_running(matches.hits))
+            is_enough = enough is not None and len(hits) >= enough
+            is_last = matches.is_whole or worst < max(least, LEAST_CERTAINTY) or pool >= largest_pool
             if is_enough or is_last:
                 return matches._replace(hits=hits)
             pool *= 4

@@ -114,7 +114,7 @@ def write_new(folder: Path, stem: str, suffix: str, text: Iterable[str]) -> Path
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with drafted(folder / f"{stem}{suffix}", text) as draft:
             target = _reserve(folder, stem, suffix)
-            replace_file(draft.path, target)
+            replace_file(draft, target)
         sync(folder)
         return target
     except PermissionError as error:

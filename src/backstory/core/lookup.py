@@ -32,12 +32,6 @@ conversations are seldom right, so one passage of each is enough.
 """
 
 
-class FurtherPassage(NamedTuple):
-    number: int
-    """The number of the message in its conversation, from 1."""
-    text: str
-
-
 class LookupHit(NamedTuple):
     id: str
     """The id of the memory or the conversation."""
@@ -59,8 +53,9 @@ class LookupHit(NamedTuple):
     """The name of a decision that came after this one, on the same matter."""
     provenance: Provenance = Provenance.OWN
     """The origin of other people's words in the passage of a message, if it has any."""
-    further: tuple[FurtherPassage, ...] = ()
-    """Passages of other messages of the same conversation, the best first; only of the first conversation."""
+    further: tuple[tuple[int, str], ...] = ()
+    """Passages of other messages of the same conversation, the best first, each with the number of its message from 1;
+    only of the first conversation."""
     confirmations: int = 0
     """The number of later conversations that repeat a statement."""
     author: str = ""
@@ -179,7 +174,7 @@ def _stated_hit(answer: AnsweringStatement) -> LookupHit:
     )
 
 
-def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) -> Iterator[FurtherPassage]:
+def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Passages of a hit's other messages that may contain the answer, each once."""
     from ..search.scoring import is_answer  # numpy
 
@@ -192,7 +187,7 @@ def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) 
         is_own = message.trust is Trust.OWN and _provenance(message, passage) is Provenance.OWN
         if is_own and passage.text not in texts and is_answer(message.role, message.text):
             texts.add(passage.text)
-            yield FurtherPassage(message.seq + 1, passage.text)
+            yield message.seq + 1, passage.text
 
 
 def _provenance(message: Message, passage: Passage) -> Provenance:

@@ -196,7 +196,7 @@ class Remembering(CorePart):
         where = Filter(kinds=(Kind.MEMORY,), projects=(project,))
         ranking = self._ask.find(Inquiry(text, where=where, least=ALIKE, limit=MOST_SIMILAR + 1))
         similar = self._ask.memories(ranking, MOST_SIMILAR + 1)
-        return [each.memory for each in similar if each.memory.text != text][:MOST_SIMILAR]
+        return [memory for memory, _ in similar if memory.text != text][:MOST_SIMILAR]
 
     def _marked(self, files: Sequence[str], project: str) -> dict[str, Any]:
         if not files:

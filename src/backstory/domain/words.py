@@ -104,22 +104,23 @@ def query_units(query: str, most: int = MOST_UNITS) -> list[Unit]:
     compounds = [
         _compound(piece.group()) for piece in _COMPOUND.finditer(_UNSPACED_RUN.sub(_SPACED, composed))
     ]
-    plain = [word for compound in compounds for word in compound.words]
+    plain = [word for words, _ in compounds for word in words]
     wanted = {word for word in plain if word not in STOP_WORDS} or set(plain)
     units: dict[tuple[str, ...], Unit] = {}
-    for unit in (*_asked(compounds, wanted), *_pairs(compounds, wanted)):
+    single = (
+        unit
+        for words, more in compounds
+        for unit in (*(Unit((word,)) for word in words if word in wanted), *more)
+    )
+    for unit in (*single, *_pairs(plain, wanted)):
         units.setdefault(unit.words, unit)
     return list(units.values())[:most]
 
 
-class _Compound(NamedTuple):
-    """One piece of a query between blanks: `AUTH-1234` has two words, which preferably are adjacent."""
+def _compound(piece: str) -> tuple[tuple[str, ...], tuple[Unit, ...]]:
+    """The words of one piece of a query between blanks, and its units of several words or of parts of one.
 
-    words: tuple[str, ...]
-    units: tuple[Unit, ...]
-
-
-def _compound(piece: str) -> _Compound:
+    `AUTH-1234` has two words, which preferably are adjacent."""
     runs = _UNSPACED_RUN.findall(piece)
     names = _WORD.findall(_UNSPACED_RUN.sub(" ", piece))
     words = tuple(name.lower() for name in names)
@@ -134,17 +135,10 @@ def _compound(piece: str) -> _Compound:
         if _HUMPED.search(name) and name.isascii()
         for part in _HUMP.findall(name)
     ]
-    return _Compound(words, (*units, *(Unit((part,), is_bonus=True) for part in parts)))
+    return words, (*units, *(Unit((part,), is_bonus=True) for part in parts))
 
 
-def _asked(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
-    for compound in compounds:
-        yield from (Unit((word,)) for word in compound.words if word in wanted)
-        yield from compound.units
-
-
-def _pairs(compounds: Iterable[_Compound], wanted: set[str]) -> Iterator[Unit]:
-    words = [word for compound in compounds for word in compound.words]
+def _pairs(words: Iterable[str], wanted: set[str]) -> Iterator[Unit]:
     for left, right in pairwise(words):
         if left in wanted and right in wanted:
             yield Unit((left, right), is_bonus=True)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from ..domain.lazy import lazy_pattern
 
@@ -50,13 +49,8 @@ def replace_file(new: Path, path: Path) -> None:
     os.replace(new, path)
 
 
-class Draft(NamedTuple):
-    path: Path
-    size: int
-
-
 @contextmanager
-def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
+def drafted(path: Path, text: Iterable[str]) -> Iterator[Path]:
     """Write the text to a draft in the folder of the path and flush it to disk. Unless it is renamed, it is deleted at the end."""
     draft = draft_path(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
     try:
@@ -65,8 +59,7 @@ def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
                 file.write(piece.encode())
             file.flush()
             sync_file(file.fileno())
-            size = file.tell()
-        yield Draft(draft, size)
+        yield draft
     finally:
         draft.unlink(missing_ok=True)
 
@@ -74,9 +67,10 @@ def drafted(path: Path, text: Iterable[str]) -> Iterator[Draft]:
 def write_whole(path: Path, text: Iterable[str]) -> int:
     """Replace the file by this text. Returns its size in bytes."""
     with drafted(path, text) as draft:
-        replace_file(draft.path, path)
+        size = draft.stat().st_size
+        replace_file(draft, path)
     sync(path.parent)
-    return draft.size
+    return size
 
 
 def sweep(folder: Path) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import PurePath
-from typing import NamedTuple
 
 from ...domain.tokens import count_tokens
 from ..quoting import quote
@@ -21,11 +20,6 @@ MAX_NAME_CHARS, MAX_LABEL_CHARS = 60, 60
 MAX_SECTION_LINES = 10
 
 
-class _Lines(NamedTuple):
-    title: str
-    lines: Sequence[str]
-
-
 def text(sections: Sequence[BriefSection], name: str, now: datetime, max_tokens: int, closing: str) -> str:
     head = [f'<backstory project="{project_name(name)}" made="{now:%Y-%m-%d}">', NOTE]
     foot = [*([closing] if closing else []), "</backstory>"]
@@ -33,11 +27,9 @@ def text(sections: Sequence[BriefSection], name: str, now: datetime, max_tokens:
     lines: list[str] = []
     for longest in QUOTATION_CHARS:
         if longest <= max_tokens // 2:
-            rendered = [
-                _Lines(each.title, [_line(item, longest) for item in each.items]) for each in sections
-            ]
+            rendered = [(each.title, [_line(item, longest) for item in each.items]) for each in sections]
             lines = _fitting(rendered, left)
-            needed = {section.title for section in rendered[:OPEN_SECTIONS] if section.lines}
+            needed = {title for title, items in rendered[:OPEN_SECTIONS] if items}
             if needed <= {*lines}:
                 break  # else rather shorter lines than not what is open
     return "\n".join((*head, *lines, *foot))
@@ -56,21 +48,21 @@ def _line(item: BriefItem, longest: int) -> str:
     return f"- {label}{separator}{quote(item.text, longest)}{source}"
 
 
-def _fitting(sections: Sequence[_Lines], tokens: int) -> list[str]:
-    """A line that does not fit leaves room for a shorter one of another section."""
+def _fitting(sections: Sequence[tuple[str, list[str]]], tokens: int) -> list[str]:
+    """The titles and lines that fit. A line that does not fit leaves room for a shorter one of another section."""
     chosen: dict[int, list[int]] = {}
     for turn in range(MAX_SECTION_LINES):
-        for number, section in enumerate(sections):
-            if turn >= len(section.lines):
+        for number, (title, lines) in enumerate(sections):
+            if turn >= len(lines):
                 continue
-            cost = count_tokens(section.lines[turn]) + 1
-            cost += 0 if number in chosen else count_tokens(section.title) + 1
+            cost = count_tokens(lines[turn]) + 1
+            cost += 0 if number in chosen else count_tokens(title) + 1
             if cost <= tokens:
                 chosen.setdefault(number, []).append(turn)
                 tokens -= cost
     return [
         line
-        for number, section in enumerate(sections)
+        for number, (title, lines) in enumerate(sections)
         if number in chosen
-        for line in (section.title, *(section.lines[turn] for turn in chosen[number]))
+        for line in (title, *(lines[turn] for turn in chosen[number]))
     ]

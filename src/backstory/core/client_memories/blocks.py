@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ...domain.lazy import lazy_pattern
 
@@ -13,18 +12,9 @@ OPENING = f"{BEGIN} v1; written by Backstory, changes here are lost; `backstory 
 _BLOCK = lazy_pattern(rf"{re.escape(BEGIN)}[^\n]*\n(?P<lines>.*?){re.escape(END)}(?:\r?\n|\Z)", re.DOTALL)
 
 
-class ManagedBlock(NamedTuple):
-    start: int
-    end: int
-    lines: str
-    """Between the markers."""
-
-
-def find_block(text: str) -> ManagedBlock | None:
-    """The managed block of a text; None if there is none, or if its markers are not a single pair."""
-    if not is_sound(text) or (match := _BLOCK.search(text)) is None:
-        return None
-    return ManagedBlock(match.start(), match.end(), match["lines"])
+def find_block(text: str) -> re.Match[str] | None:
+    """The managed block of a text, with the `lines` between its markers; None if these are not a single pair."""
+    return _BLOCK.search(text) if is_sound(text) else None
 
 
 def is_sound(text: str) -> bool:

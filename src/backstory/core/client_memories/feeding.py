@@ -169,8 +169,10 @@ class Feeding:
         before = text or ""
         block = find_block(before)
         new = rendered([HEADING, *lines], line_end(before))
-        start = block.start if block else len(_BOM) * before.startswith(_BOM)
-        after = before[:start] + new + _foreign_lines(before, state) + before[block.end if block else start :]
+        start = block.start() if block else len(_BOM) * before.startswith(_BOM)
+        after = (
+            before[:start] + new + _foreign_lines(before, state) + before[block.end() if block else start :]
+        )
         if after == before:
             return _outcome(place, "unchanged")
         is_lost = known is not None and block is None
@@ -216,7 +218,7 @@ def take_out(home: Path, file: FedFile) -> StepOutcome:
         if text is not None and not is_sound(text):
             return _outcome(place, "left", BROKEN_MARKERS)
         if text is not None and (block := find_block(text)) is not None:
-            after = text[: block.start] + _foreign_lines(text, state) + text[block.end :]
+            after = text[: block.start()] + _foreign_lines(text, state) + text[block.end() :]
             if file.is_made and not after.strip(_BOM + " \t\r\n"):
                 client_files.remove(place.path.resolve(), list(map(Path, file.folders)))
             else:
@@ -270,7 +272,7 @@ def _that_fit(lines: Sequence[str]) -> list[str]:
 
 def _rest(text: str) -> str:
     block = find_block(text)
-    return text if block is None else text[: block.start] + text[block.end :]
+    return text if block is None else text[: block.start()] + text[block.end() :]
 
 
 def _foreign_lines(text: str, state: FedState) -> str:
@@ -279,7 +281,7 @@ def _foreign_lines(text: str, state: FedState) -> str:
     if block is None:
         return ""
     known = set(state.lines)
-    lines = block.lines.splitlines(keepends=True)
+    lines = block["lines"].splitlines(keepends=True)
     return "".join(line for line in lines if line.strip() and line_digest(line) not in known)
 
 

@@ -24,10 +24,11 @@ from .carrying import GitCarrier
 from .exporting import export_records
 from .folder import DeviceFolder
 from .identities import ProjectIdentities
+from .merging import TransferCounts
 from .pulling import PullOutcome, pull, remote_command
 from .segments import SegmentName
 from .setup import DeviceSetup, check_places, read_setup, remove_setup, setup_path, write_setup
-from .syncing import LEFT, REMOVED, DeviceSync, SkippedFile, TransferCounts, check_vaults, departure
+from .syncing import LEFT, REMOVED, DeviceSync, SkippedFile, check_vaults, departure
 from .vault import Vault, check_installed, key_of_code, new_vault, recovery_code, vault_text
 
 LEASE = "devices"

@@ -8,9 +8,8 @@ were stamped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...domain.devices import DeletionNote, SegmentNote, SentConversation, Version, WireRecord
 from ...domain.records import Conversation, Former, Memory
@@ -45,13 +44,12 @@ from .wire import (
 FORGET = "forget"
 
 
-@dataclass
-class MergeCounts:
-    """Numbers of new records that arrived."""
-
-    memories: set[str] = field(default_factory=set)
-    conversations: set[str] = field(default_factory=set)
-    forgotten: set[str] = field(default_factory=set)
+class TransferCounts(NamedTuple):
+    memories: int = 0
+    conversations: int = 0
+    forgotten: int = 0
+    segments: int = 0
+    bytes: int = 0
 
 
 class Merger:
@@ -73,9 +71,17 @@ class Merger:
         self._projects = projects
         self._sync_number = sync_number
         self._now = now
-        self.counts = MergeCounts()
+        self._memories: set[str] = set()
+        self._conversations: set[str] = set()
+        self._forgotten: set[str] = set()
         self.arrived: dict[str, set[str]] = {}
         """Messages by conversation that need not be sent, because the folder already has them in this form."""
+
+    def counts(self, segments: int, size: int) -> TransferCounts:
+        """The new records of everything merged so far, which came in this many segments and bytes."""
+        return TransferCounts(
+            len(self._memories), len(self._conversations), len(self._forgotten), segments, size
+        )
 
     def merge(self, segment: OpenedSegment, size: int, *, is_mine: bool) -> None:
         name = segment.name
@@ -151,7 +157,7 @@ class Merger:
         reaches = bool(record.get("checkpoints"))
         known = self._room.deletions([id]).get(id)
         if known is None:
-            self.counts.forgotten.add(id)
+            self._forgotten.add(id)
             heard = (self._sync_number, self._now)
             known = DeletionNote(id, record["of"], *order, *heard, reaches, self._is_in_folder, False)
         else:
@@ -198,7 +204,7 @@ class Merger:
         if loaded is None or (merged.memory, list(merged.history)) != (loaded.memory, list(loaded.history)):
             self._put_memory(loaded, merged)
         if not is_known:
-            self.counts.memories.add(id)
+            self._memories.add(id)
         self._enforce_state(id)
 
     def _put_memory(self, loaded: LoadedMemory | None, merged: LoadedMemory) -> None:
@@ -253,7 +259,7 @@ class Merger:
         conversation = arriving if present is None else _merged_header(present, arriving)
         is_changed = self._put_messages(conversation, record, is_new=conversation != present)
         if is_changed:
-            self.counts.conversations.add(id)
+            self._conversations.add(id)
         self._settle_conversation(conversation, arriving)
         if loaded is not None:
             now = load_conversation(self._store, id)

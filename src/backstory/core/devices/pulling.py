@@ -24,9 +24,9 @@ from ..calls import Call
 from ..engine import Engine
 from ..secrets import Redactor, redactor
 from .identities import ProjectIdentities
-from .merging import Merger
+from .merging import Merger, TransferCounts
 from .stamping import Stamper
-from .syncing import TransferCounts, erase_undone
+from .syncing import erase_undone
 from .vault import FORMAT
 
 REMOTE_COMMAND = ("backstory", "devices", "export")
@@ -82,10 +82,7 @@ def pull(
         room.put_peer(Peer(device, name, "", str(header.get("version", "")), 0, now, (), "", mark))
     if engine.backlog is not None:
         engine.embed_soon()
-    counts = merger.counts
-    return PullOutcome(
-        name, TransferCounts(len(counts.memories), len(counts.conversations), len(counts.forgotten), 0, size)
-    )
+    return PullOutcome(name, merger.counts(0, size))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from ..forgetting.erasure import Erasure
 from ..forgetting.removal import ForgetRequest
 from .folder import DeviceFolder, FolderListing
 from .identities import ProjectIdentities
-from .merging import Merger
+from .merging import Merger, TransferCounts
 from .segments import NotOpened, OpenedSegment, SegmentName, is_whole, open_segment, parse_name, subjects
 from .sending import OutgoingRecord, SegmentWriter, Sender
 from .setup import DeviceSetup
@@ -40,14 +40,6 @@ ANNOUNCED_EVERY_S = 86_400
 DEVICE = "device"
 """A record about a device itself: that it takes part, left, or was removed."""
 PRESENT, LEFT, REMOVED = "", "left", "removed"
-
-
-class TransferCounts(NamedTuple):
-    memories: int = 0
-    conversations: int = 0
-    forgotten: int = 0
-    segments: int = 0
-    bytes: int = 0
 
 
 class SkippedFile(NamedTuple):
@@ -156,10 +148,7 @@ class DeviceSync:
                 continue
             self._note_header(segment)
             segments, size = segments + 1, size + self._size(name)
-        counts = self.merger.counts
-        self.received = TransferCounts(
-            len(counts.memories), len(counts.conversations), len(counts.forgotten), segments, size
-        )
+        self.received = self.merger.counts(segments, size)
 
     def _size(self, name: SegmentName) -> int:
         try:

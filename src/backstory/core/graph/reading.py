@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from ...domain.graph import Extract, Mention, Relation, UnreadEntry
 from .code import pieces, read_code
@@ -55,11 +54,6 @@ def _relations(facts: Facts) -> list[Relation]:
     return [Relation(*claim, confidence) for claim, confidence in merged.items()]
 
 
-class _TraceFrame(NamedTuple):
-    function: Thing
-    file: Thing
-
-
 @cache
 def _python() -> re.Pattern[str]:
     return re.compile(r'^[ \t]*File "([^"\n]+)", line \d+, in (\w+|<\w+>)[ \t]*$', re.MULTILINE)
@@ -85,17 +79,18 @@ def read_traces(text: str, facts: Facts) -> str:
     return text
 
 
-def _frames(pairs: list[tuple[str, str]], facts: Facts) -> list[_TraceFrame]:
+def _frames(pairs: list[tuple[str, str]], facts: Facts) -> list[tuple[Thing, Thing]]:
+    """The function and the file of each frame."""
     return [
-        _TraceFrame(facts.mention(thing("function", name)), facts.mention(thing("file", path)))
+        (facts.mention(thing("function", name)), facts.mention(thing("file", path)))
         for name, path in pairs
         if not name.startswith("<")
     ]
 
 
-def _relate(frames: list[_TraceFrame], facts: Facts) -> None:
+def _relate(frames: list[tuple[Thing, Thing]], facts: Facts) -> None:
     """Frames from the outermost call to the innermost."""
-    for frame in frames:
-        facts.relate(frame.function, "located_in", frame.file, CONFIDENCE)
-    for outer, inner in pairwise(frames):
-        facts.relate(outer.function, "calls", inner.function, CONFIDENCE)
+    for function, file in frames:
+        facts.relate(function, "located_in", file, CONFIDENCE)
+    for (outer, _), (inner, _) in pairwise(frames):
+        facts.relate(outer, "calls", inner, CONFIDENCE)

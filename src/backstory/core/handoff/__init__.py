@@ -38,7 +38,7 @@ from ..state import ProjectStates
 from ..sync.pieces import conversation_id
 from .files import handoff_folder
 from .head import MAX_HEAD_TOKENS, ConversationState, head
-from .turns import LONG_TURN_PART, CutTurns, cut, markdown, shortened, spoken_turns
+from .turns import LONG_TURN_PART, cut, markdown, shortened, spoken_turns
 
 DEFAULT_HANDOFF_TOKENS, MIN_HANDOFF_TOKENS = 40_000, 4_000
 NATIVE, PROMPT = "native", "prompt"
@@ -95,8 +95,8 @@ class Handoffs(CorePart):
         if spoken[-1].role is Role.USER:
             prompt = shortened(spoken[-1].text, max_tokens // LONG_TURN_PART)
             spoken = spoken[:-1]
-        cut_turns = cut(spoken, max_tokens - MAX_HEAD_TOKENS - count_tokens(prompt))
-        return _takeover(state, cut_turns, prompt)
+        last = cut(spoken, max_tokens - MAX_HEAD_TOKENS - count_tokens(prompt))
+        return _takeover(state, last, len(spoken) - len(last), prompt)
 
     def plan(
         self,
@@ -231,18 +231,18 @@ def document(takeover: Takeover) -> str:
     return f"{begin.text}\n\n{markdown([*rest, *last], {Role.USER: 'User', Role.ASSISTANT: title})}\n"
 
 
-def _takeover(state: ConversationState, cut_turns: CutTurns, prompt: str) -> Takeover:
-    turns = [DraftTurn(Role.USER, head(state, cut_turns.left_out))]
-    if not cut_turns.turns or cut_turns.turns[0].role is Role.USER:
+def _takeover(state: ConversationState, last: list[DraftTurn], left_out: int, prompt: str) -> Takeover:
+    turns = [DraftTurn(Role.USER, head(state, left_out))]
+    if not last or last[0].role is Role.USER:
         turns.append(DraftTurn(Role.ASSISTANT, AGREED))
-    turns += cut_turns.turns
+    turns += last
     if len(prompt) > MAX_PROMPT_CHARS:
         turns += [DraftTurn(Role.USER, prompt), DraftTurn(Role.ASSISTANT, AGREED)]
         prompt = GO_ON
     elif prompt and not _PLAIN.match(prompt):
         # a flag, a command of the assistant or one for the shell is not to be obeyed
         prompt = f"Go on with this: {prompt}"
-    return Takeover(state, turns, prompt, len(cut_turns.turns) + bool(prompt), cut_turns.left_out)
+    return Takeover(state, turns, prompt, len(last) + bool(prompt), left_out)
 
 
 def assistant_title(surface: str) -> str:

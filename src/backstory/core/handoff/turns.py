@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from ...domain.lines import one_line
 from ...domain.neutral import neutral
@@ -19,21 +18,10 @@ LONG_TURN_PART = 4
 _CALLS = {"read": "read {}", "written": "edited {}", "command": "ran: {}", "error": "error: {}"}
 
 
-class SpokenTurns(NamedTuple):
-    turns: list[DraftTurn]
-    """User and assistant in turns."""
-    summary: str
-    """The assistant's last summary of its own conversation, or ""."""
+def spoken_turns(messages: Iterable[Message], traces: Iterable[Trace]) -> tuple[list[DraftTurn], str]:
+    """Merge adjacent messages of one role into turns. Thinking and messages of the harness are left out.
 
-
-class CutTurns(NamedTuple):
-    turns: list[DraftTurn]
-    """The last ones, whole unless one of them is very long."""
-    left_out: int
-
-
-def spoken_turns(messages: Iterable[Message], traces: Iterable[Trace]) -> SpokenTurns:
-    """Merge adjacent messages of one role into turns. Thinking and messages of the harness are left out."""
+    Returns the turns and the assistant's last summary of its own conversation, or ""."""
     by_message: dict[str, list[Trace]] = {}
     for trace in traces:
         by_message.setdefault(trace.message, []).append(trace)
@@ -48,7 +36,7 @@ def spoken_turns(messages: Iterable[Message], traces: Iterable[Trace]) -> Spoken
                 texts.append(text)
         elif message.role == "tool" and (calls := _calls(by_message.get(message.id, ()))):
             _turn(turns, Role.ASSISTANT)[2].extend(calls)
-    return SpokenTurns([DraftTurn(role, _joined(texts, calls)) for role, texts, calls in turns], summary)
+    return [DraftTurn(role, _joined(texts, calls)) for role, texts, calls in turns], summary
 
 
 def _turn(turns: list[tuple[Role, list[str], list[str]]], role: Role) -> tuple[Role, list[str], list[str]]:
@@ -73,7 +61,7 @@ def _joined(texts: Sequence[str], calls: Sequence[str]) -> str:
     return "\n\n".join([*texts, *(["\n".join([*calls[:MAX_CALL_LINES], *more])] if calls else [])])
 
 
-def cut(turns: Sequence[DraftTurn], max_tokens: int) -> CutTurns:
+def cut(turns: Sequence[DraftTurn], max_tokens: int) -> list[DraftTurn]:
     """The last turns that fit; at least one, shortened if need be."""
     chosen: list[DraftTurn] = []
     left = max_tokens
@@ -84,7 +72,7 @@ def cut(turns: Sequence[DraftTurn], max_tokens: int) -> CutTurns:
             break
         chosen.append(turn._replace(text=text))
         left -= cost
-    return CutTurns(chosen[::-1], len(turns) - len(chosen))
+    return chosen[::-1]
 
 
 def shortened(text: str, max_tokens: int) -> str:

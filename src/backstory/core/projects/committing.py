@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
 
 from ...domain.errors import GitFailed
 from .git import git, names, own_environment, printable
@@ -14,23 +13,15 @@ COMMIT_TIMEOUT_S = 120
 _UNCHANGED = " ?!"
 
 
-class PendingFiles(NamedTuple):
-    """Tracked files that differ from the last commit, by whether a plain commit would take them."""
-
-    staged: list[str]
-    unstaged: list[str]
-
-
-def pending_files(directory: Path) -> PendingFiles:
-    """Untracked files are left out. Raises GitFailed where git does not answer."""
+def pending_files(directory: Path) -> tuple[list[str], list[str]]:
+    """The staged and the unstaged changes to tracked files. Raises GitFailed where git does not answer."""
     status = git(directory, "status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
     if status is None:
         raise GitFailed("git status failed; nothing was committed.", hint="Run `git status` to see why.")
     lines = [(line[:2], printable(line[3:])) for line in names(status)]
-    return PendingFiles(
-        staged=[name for letters, name in lines if letters[0] not in _UNCHANGED],
-        unstaged=[name for letters, name in lines if letters[1] not in _UNCHANGED],
-    )
+    staged = [name for letters, name in lines if letters[0] not in _UNCHANGED]
+    unstaged = [name for letters, name in lines if letters[1] not in _UNCHANGED]
+    return staged, unstaged
 
 
 def commit(directory: Path, message: str, *, with_tracked: bool) -> str:

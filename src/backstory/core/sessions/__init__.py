@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
@@ -21,13 +20,6 @@ GENERAL = "general"
 LONGEST_CHANNEL = 20
 TRUNKS = ("main", "master")  # branches that say nothing about the work
 _CHANNEL_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-")
-
-
-class SessionListing(NamedTuple):
-    """Some sessions, each with the number of memories visible to the caller, and the total number of sessions that match."""
-
-    sessions: list[tuple[Session, int]]
-    total: int
 
 
 class Sessions(CorePart):
@@ -130,13 +122,16 @@ class Sessions(CorePart):
         self.caller.project = str(project_root(place))
         return _branch(place)
 
-    def recent(self, limit: int, *, after: datetime | None, before: datetime | None) -> SessionListing:
-        """The newest sessions made in that time."""
+    def recent(
+        self, limit: int, *, after: datetime | None, before: datetime | None
+    ) -> tuple[list[tuple[Session, int]], int]:
+        """The newest sessions made in that time, each with the number of its memories that the caller may see, and the
+        total number of sessions that match."""
         sessions = self.engine.store.sessions.find(self.surface, after=after, before=before)
         page = sessions[:limit]
         mine = Filter(surfaces=(self.surface,), threads=tuple(session.id for session in page))
         counts = self.engine.store.memories.count_by_session(self.caller.visible(mine)) if page else {}
-        return SessionListing([(session, counts.get(session.id, 0)) for session in page], len(sessions))
+        return [(session, counts.get(session.id, 0)) for session in page], len(sessions)
 
 
 def channel_name(text: str) -> str:

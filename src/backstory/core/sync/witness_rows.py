@@ -81,8 +81,8 @@ class WitnessRows:
 
     def _written(self, id: str) -> Iterator[None]:
         for some in portions(self._loaded[id].changes(), ROWS_AT_ONCE):
-            added = [pair for change in some for pair in change.added]
-            removed = [pair for change in some for pair in change.removed]
+            added = [pair for inserts, _ in some for pair in inserts]
+            removed = [pair for _, deletions in some for pair in deletions]
             self._store.witnesses.change(id, added, removed)
             self._transactions.spend(len(added) + len(removed))
             yield

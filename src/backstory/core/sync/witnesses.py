@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import NamedTuple
 
 NOBODY = 0  # no file has this number; see `number_of`
 
@@ -21,13 +20,6 @@ def number_of(path: str) -> int:
     """A stable number for a file, equal in every store: a positive bigint."""
     raw = blake2b(path.encode("utf-8", "surrogateescape"), digest_size=8).digest()
     return int.from_bytes(raw, "big") >> 1 | 1
-
-
-class WitnessChange(NamedTuple):
-    """Rows to insert and to delete for one message."""
-
-    added: list[Pair]
-    removed: list[Pair]
 
 
 class Witnesses:
@@ -144,14 +136,14 @@ class Witnesses:
     def files(self) -> set[int]:
         return {file for files in self._told.values() for file in files}
 
-    def changes(self) -> Iterator[WitnessChange]:
-        """The differences to the stored rows, per message. Returned changes count as stored."""
+    def changes(self) -> Iterator[tuple[list[Pair], list[Pair]]]:
+        """The rows to insert and the rows to delete, per message. Returned changes count as stored."""
         while self._changed:
             id, _ = self._changed.popitem()
             stored, now = self._stored.get(id, frozenset()), self._told[id]
             # The caller writes the change, so a second call does not return it again.
             self._stored[id] = now
-            yield WitnessChange([(id, file) for file in now - stored], [(id, file) for file in stored - now])
+            yield [(id, file) for file in now - stored], [(id, file) for file in stored - now]
 
 
 def _vanished(files: Iterable[int], living: Collection[int]) -> set[int]:

@@ -123,9 +123,8 @@ class Team:
     def refresh(self) -> TeamReport:
         """Store what is on the shared branch now, if this user trusts the repository. Raises GitFailed."""
         commit = shared_commit(self.tree)
-        branch = None if commit is None else read_branch(self.tree, commit)
-        files = branch.files if branch else []
-        problems = {path: [NoteProblem(1, "it is not read")] for path in (branch.unread if branch else ())}
+        files, unread = ([], []) if commit is None else read_branch(self.tree, commit)
+        problems = {path: [NoteProblem(1, "it is not read")] for path in unread}
         read: dict[str, tuple[SharedNote, BranchFile]] = {}
         for file in sorted(files, key=lambda each: each.path):
             note = read_note(file.raw)

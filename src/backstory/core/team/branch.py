@@ -35,13 +35,6 @@ class BranchFile(NamedTuple):
     changed_at: datetime
 
 
-class SharedBranch(NamedTuple):
-    commit: str
-    files: list[BranchFile]
-    unread: list[str]
-    """Paths that are not read: links, files in folders, files that are too large or too many."""
-
-
 def shared_commit(tree: Path) -> str | None:
     """The commit of the shared branch; without a remote, of the branch that is checked out. None where there is neither."""
     for reference in _SHARED:
@@ -60,8 +53,9 @@ def repository_identity(tree: Path) -> str:
     return f"{sorted(roots)[0]} {url}".strip() if roots else ""
 
 
-def read_branch(tree: Path, commit: str) -> SharedBranch:
-    """Raises GitFailed."""
+def read_branch(tree: Path, commit: str) -> tuple[list[BranchFile], list[str]]:
+    """The shared files of a commit, and the paths that are not read: links, files in folders, files that are too large
+    or too many. Raises GitFailed."""
     listed = git(tree, "ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", f"{FOLDER}/")
     if listed is None:
         raise GitFailed("git cannot list the shared files.", hint="See `git ls-tree`.")
@@ -79,7 +73,7 @@ def read_branch(tree: Path, commit: str) -> SharedBranch:
     blobs = _blobs(tree, list(chosen.values()))
     nothing = (commit, _NOBODY, datetime.fromtimestamp(0, UTC))
     files = [BranchFile(path, blobs[hash], *changes.get(path, nothing)) for path, hash in chosen.items()]
-    return SharedBranch(commit, files, unread)
+    return files, unread
 
 
 def _commit(tree: Path, reference: str) -> str:

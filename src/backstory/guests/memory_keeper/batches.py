@@ -246,9 +246,9 @@ def context_batch_delete(
         return _preview(core, choose(), keys, key_pattern, session)
     if key_pattern is not None and not confirm:
         _check_confirmed(core, key_pattern, session)
-    deletion = Deletions(core).together(choose)
+    memories, restorable_until = Deletions(core).together(choose)
     ids: dict[str, list[str]] = {}
-    for memory in deletion.memories:
+    for memory in memories:
         ids.setdefault(memory.key or memory.id, []).append(memory.id)
     requested = list(ids) if keys is None else keys
     results = [_deletion_result(index, key, ids.get(key, ())) for index, key in enumerate(requested)]
@@ -257,12 +257,12 @@ def context_batch_delete(
         "operation": "batch_delete",
         "keys": fitting(requested, RESULT_BYTES // 4),
         "totalRequested": len(requested),
-        "totalDeleted": len(deletion.memories),
+        "totalDeleted": len(memories),
         "notFound": fitting([key for key in requested if key not in ids], RESULT_BYTES // 4),
         "results": page,
     }
     if ids:
-        reply["restorableUntil"] = iso(deletion.restorable_until)
+        reply["restorableUntil"] = iso(restorable_until)
     if key_pattern is not None:
         reply["pattern"] = key_pattern
     notices = _left_out(len(results) - len(page), "results")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple, NoReturn, NotRequired, TypedDict
+from typing import Annotated, NoReturn, NotRequired, TypedDict
 
 from ...core import Core
 from ...core.projects import git_branch, is_repository, work_tree
-from ...core.projects.committing import PendingFiles, commit, pending_files
+from ...core.projects.committing import commit, pending_files
 from ...domain.checkpoints import Checkpoint
 from ...domain.errors import InvalidInput, NotAllowed, NotFound, NothingToCommit
 from ...domain.lines import counted, one_line
@@ -51,14 +51,17 @@ def context_git_commit(
     directory = Path(core.caller.checkout())
     if not is_repository(work_tree(directory)):
         raise NotFound("git repository", str(directory), hint="context_set_project_dir sets the project.")
-    selection = _selection(pending_files(directory), with_tracked=all)
-    id = commit(directory, message, with_tracked=selection.is_unstaged)
+    staged, unstaged = pending_files(directory)
+    if not staged and not (unstaged and all):
+        raise _nothing_staged(unstaged)
+    names = staged or unstaged
+    id = commit(directory, message, with_tracked=not staged)
     branch = git_branch(directory)
     checkpoint = (
         _checkpoint(core, f"commit-{id[:SHORT_HASH]}", f"Commit {id}: {message}") if auto_save else None
     )
-    page = fitting(selection.names, FILE_BYTES)
-    text = f"Committed {counted(len(selection.names), 'file')} as {id[:SHORT_HASH]} on {branch or 'a detached HEAD'}."
+    page = fitting(names, FILE_BYTES)
+    text = f"Committed {counted(len(names), 'file')} as {id[:SHORT_HASH]} on {branch or 'a detached HEAD'}."
     if checkpoint is not None:
         text += f" Checkpoint: {checkpoint.name}."
     reply: CommitAnswer = {
@@ -66,33 +69,23 @@ def context_git_commit(
         "commit": id,
         "branch": branch,
         "files": page,
-        "fileCount": len(selection.names),
+        "fileCount": len(names),
         "checkpoint": checkpoint.name if checkpoint else None,
         "checkpointId": checkpoint.id if checkpoint else None,
         "text": text,
     }
-    if len(page) < len(selection.names):
-        reply["notices"] = [f"{len(selection.names) - len(page):,} more files do not fit into this answer."]
+    if len(page) < len(names):
+        reply["notices"] = [f"{len(names) - len(page):,} more files do not fit into this answer."]
     return reply
 
 
-class _ChosenFiles(NamedTuple):
-    names: list[str]
-    is_unstaged: bool
-
-
-def _selection(pending: PendingFiles, *, with_tracked: bool) -> _ChosenFiles:
-    """Return the staged files; if there are none and the caller permits it, all changes to tracked files."""
-    if pending.staged:
-        return _ChosenFiles(pending.staged, is_unstaged=False)
-    if pending.unstaged and with_tracked:
-        return _ChosenFiles(pending.unstaged, is_unstaged=True)
+def _nothing_staged(unstaged: list[str]) -> NothingToCommit:
     hint = (
-        f"{counted(len(pending.unstaged), 'tracked file')} changed: stage with `git add`, or add all: true."
-        if pending.unstaged
+        f"{counted(len(unstaged), 'tracked file')} changed: stage with `git add`, or add all: true."
+        if unstaged
         else "Stage changes with `git add` first."
     )
-    raise NothingToCommit("Nothing is staged; nothing was committed.", hint=hint)
+    return NothingToCommit("Nothing is staged; nothing was committed.", hint=hint)
 
 
 def _refuse(core: Core, auto_save: bool) -> NoReturn:

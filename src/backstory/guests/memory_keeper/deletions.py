@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from ...core import GuestPart
 from ...domain.erasure import Receipt
@@ -21,11 +20,6 @@ ENDED_FOR = timedelta(days=1)
 """For this long, polling an ended watcher reports why it ended."""
 
 
-class DeletedItems(NamedTuple):
-    memories: list[Memory]
-    restorable_until: datetime
-
-
 class Deletions(GuestPart):
     def for_good(self, key: str, session: str) -> Receipt:
         """Erase the items of a session under a key, with their history."""
@@ -37,8 +31,10 @@ class Deletions(GuestPart):
 
         return self.core.deletion.by_key(key, session, note)
 
-    def together(self, choose: Callable[[], list[Memory]]) -> DeletedItems:
-        """Delete all selected items or, if anything fails, none. `choose` is called inside the transaction."""
+    def together(self, choose: Callable[[], list[Memory]]) -> tuple[list[Memory], datetime]:
+        """Delete all selected items or, if anything fails, none. `choose` is called inside the transaction.
+
+        Returns the items, and until when they can be restored."""
         selection: list[Memory] = []
 
         def take() -> list[Memory]:
@@ -49,7 +45,7 @@ class Deletions(GuestPart):
             return selection
 
         until = self.core.forgetting.set_aside(take)
-        return DeletedItems(selection, until)
+        return selection, until
 
     def named(self, keys: Sequence[str], session: str) -> list[Memory]:
         """Return the items of a session with these keys, including archived ones.

@@ -158,31 +158,31 @@ def context_get_related(
     """Follow the links of an item. Each item is listed once, at its shortest distance, with the path that leads to it; context_find_related also follows
     what the texts of items say."""
     start = _item(core, key)
-    walk = _walk(core, start, relationship, depth, direction)
-    related = _related(walk.steps)
-    flat: list[FlatItem] = fitting(map(_flat, walk.steps), LIST_BYTES, least=0)
-    graph = _graph(start, walk, depth)
+    steps, links = _walk(core, start, relationship, depth, direction)
+    related = _related(steps)
+    flat: list[FlatItem] = fitting(map(_flat, steps), LIST_BYTES, least=0)
+    graph = _graph(start, steps, links, depth)
     reply: RelatedAnswer = {
         "operation": "context_get_related",
         "key": key,
         "related": related,
-        "totalRelated": len(walk.steps),
+        "totalRelated": len(steps),
         "items": flat,
-        "totalCount": len(walk.steps),
+        "totalCount": len(steps),
         "graph": graph,
     }
-    if not walk.steps:
+    if not steps:
         reply["message"] = "No relationships found."
     if depth > 1:
         reply["summary"] = {
-            "totalNodes": len(walk.steps) + 1,
-            "totalEdges": len(walk.links),
-            "relationshipTypes": sorted({link.relationship for link in walk.links}),
+            "totalNodes": len(steps) + 1,
+            "totalEdges": len(links),
+            "relationshipTypes": sorted({link.relationship for link in links}),
         }
         reply["visualization"] = {"format": "graph", **_drawing(graph)}
     fitting_steps = len(related["outgoing"]) + len(related["incoming"])
-    if fitting_steps < len(walk.steps):
-        left = len(walk.steps) - fitting_steps
+    if fitting_steps < len(steps):
+        left = len(steps) - fitting_steps
         reply["notices"] = [
             f"{left:,} more items do not fit into this answer; a smaller depth or one relationship narrows it."
         ]
@@ -208,13 +208,10 @@ class LinkStep(NamedTuple):
     """Keys from the start to the item."""
 
 
-class LinkWalk(NamedTuple):
-    steps: list[LinkStep]
-    links: list[MemoryLink]
-    """All links between the start and the reached items."""
-
-
-def _walk(core: Core, start: Memory, relationship: str | None, depth: int, direction: Direction) -> LinkWalk:
+def _walk(
+    core: Core, start: Memory, relationship: str | None, depth: int, direction: Direction
+) -> tuple[list[LinkStep], list[MemoryLink]]:
+    """The steps to the related items, and all links between the start and these."""
     steps: dict[str, LinkStep | None] = {start.id: None}
     links_seen: dict[str, MemoryLink] = {}
     frontier: dict[str, tuple[str, ...]] = {start.id: (_name(start),)}
@@ -235,7 +232,7 @@ def _walk(core: Core, start: Memory, relationship: str | None, depth: int, direc
         if not frontier:
             break
     among = [link for link in links_seen.values() if {link.source, link.target} <= steps.keys()]
-    return LinkWalk([step for step in steps.values() if step is not None], among)
+    return [step for step in steps.values() if step is not None], among
 
 
 def _ways(
@@ -297,8 +294,8 @@ def _flat(step: LinkStep) -> FlatItem:
     }
 
 
-def _graph(start: Memory, walk: LinkWalk, depth: int) -> LinkGraph:
-    memories = [start, *(step.memory for step in walk.steps)]
+def _graph(start: Memory, steps: list[LinkStep], links: list[MemoryLink], depth: int) -> LinkGraph:
+    memories = [start, *(step.memory for step in steps)]
     names = {memory.id: _name(memory) for memory in memories}
     nodes: Iterator[LinkNode] = (
         {
@@ -316,7 +313,7 @@ def _graph(start: Memory, walk: LinkWalk, depth: int) -> LinkGraph:
             "label": link.relationship.replace("_", " "),
             "metadata": as_given(link.metadata) if link.metadata else None,
         }
-        for link in walk.links
+        for link in links
     )
     return {
         "nodes": fitting(nodes, LIST_BYTES // 2),

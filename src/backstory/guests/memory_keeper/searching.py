@@ -160,7 +160,7 @@ def context_semantic_search(
     similar = core.ask.memories(ranking, limit)
     share = ANSWER_BYTES // max(len(similar), 1)
     results = [
-        cut(AnswerItem(each.memory.id, _similar_item(each.memory, each.certainty)), share) for each in similar
+        cut(AnswerItem(memory.id, _similar_item(memory, certainty)), share) for memory, certainty in similar
     ]
     vector = [] if ranking.vector is None else [round(float(number), 6) for number in ranking.vector]
     reply: SemanticAnswer = {"results": results, "queryEmbedding": vector}

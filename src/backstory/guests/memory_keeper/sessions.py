@@ -89,10 +89,10 @@ def context_session_list(
     now = core.engine.now()
     after = None if after_date is None else parse_when(after_date, now, field="afterDate")
     before = None if before_date is None else parse_when(before_date, now, field="beforeDate")
-    listing = core.sessions.recent(page_size(limit), after=after, before=before)
-    rows = fitting(_listed(session, count) for session, count in listing.sessions)
-    reply: SessionList = {"sessions": rows, "total": listing.total}
-    if len(rows) < min(limit, listing.total):
+    sessions, total = core.sessions.recent(page_size(limit), after=after, before=before)
+    rows = fitting(_listed(session, count) for session, count in sessions)
+    reply: SessionList = {"sessions": rows, "total": total}
+    if len(rows) < min(limit, total):
         last = rows[-1]["createdAt"]
         reply["notices"] = [f"More do not fit into this answer; beforeDate {last} shows the next."]
     return reply

@@ -73,7 +73,7 @@ def retrieve_context(
     with it are left out."""
     ranking = core.ask.find(Inquiry(query, where=Filter(kinds=(Kind.MEMORY,)), limit=offset + limit))
     hits = core.ask.memories(ranking, offset + limit)
-    memories, notices = _fitted([each.memory for each in hits[offset:]], offset)
+    memories, notices = _fitted([memory for memory, _ in hits[offset:]], offset)
     notices = [*ranking.notices, *notices, *core.ask.conversation_notice(query, hits)]
     reply: RetrievalAnswer = {
         "results": [safe_text(memory.text, memory.trust) for memory in memories],

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...domain.lazy import lazy_pattern
 from .. import Role, ToolCall, Turn
@@ -208,25 +208,21 @@ def _call(use: Use, outputs: Mapping[str, ToolOutput]) -> ToolCall:
     return call._replace(reads=paths)
 
 
-class _Echo(NamedTuple):
-    name: str
-    body: str
-
-
 def _with_echoes(calls: Iterable[ToolCall], results: Iterable[Block]) -> Iterator[ToolCall]:
     """Add results that came back as text. They are in the order of the calls with the same name."""
     echoes = list(_echoes(texts_in(results)))
     for call in calls:
-        echo = next((echo for echo in echoes if echo.name == call.name), None)
+        echo = next(((name, body) for name, body in echoes if name == call.name), None)
         if echo is not None:
             echoes.remove(echo)
-            if failed := FAILED.search(echo.body[:TYPED_WITHIN]):
+            if failed := FAILED.search(echo[1][:TYPED_WITHIN]):
                 call = call._replace(error=head_and_tail(failed[1].strip()))
-            call = with_result(call, echo.body)
+            call = with_result(call, echo[1])
         yield call
 
 
-def _echoes(texts: list[str]) -> Iterator[_Echo]:
+def _echoes(texts: list[str]) -> Iterator[tuple[str, str]]:
+    """The name of the tool and the result, of each text that repeats a result."""
     for text, following in pairwise([*texts, ""]):
         if match := ECHO.match(text):
-            yield _Echo(match[1], text[match.end() :].strip() or following)
+            yield match[1], text[match.end() :].strip() or following

@@ -23,14 +23,6 @@ from .ties import ComposerHeader, Ties
 NO_ROW = "header without a bubble"
 
 
-class ListedComposer(NamedTuple):
-    """The version of a composer, which shows whether to read it again."""
-
-    id: str
-    version: str
-    header: ComposerHeader
-
-
 class Composer(NamedTuple):
     id: str
     source: str
@@ -56,7 +48,8 @@ def read_composers(connection: sqlite3.Connection, path: Path, progress: Databas
             yield piece
 
 
-def _list(connection: sqlite3.Connection, ties: Ties) -> list[ListedComposer]:
+def _list(connection: sqlite3.Connection, ties: Ties) -> list[tuple[str, str, ComposerHeader]]:
+    """Each composer with its version, which shows whether to read it again, and its header."""
     versions: dict[str, str] = {}
     parents: dict[str, str] = {}
     for key in _keys(connection, "composerData:"):
@@ -73,7 +66,7 @@ def _list(connection: sqlite3.Connection, ties: Ties) -> list[ListedComposer]:
         header = ties.headers.get(id, ComposerHeader())
         if parent := parents.get(id):
             header = header._replace(is_subagent=True, parent=parent)
-        listed.append(ListedComposer(id, fingerprint(version, *header), header))
+        listed.append((id, fingerprint(version, *header), header))
     return listed
 
 

@@ -99,15 +99,16 @@ def _read_state(connection: sqlite3.Connection, path: Path, progress: DatabasePr
         if trajectory is None:
             progress.skipped[UNCLEAR] += 1
             continue
-        if not trajectory.turns or _beside_home(path, f".windsurf/transcripts/{trajectory.id}.jsonl"):
+        id, turns = trajectory
+        if not turns or _beside_home(path, f".windsurf/transcripts/{id}.jsonl"):
             continue  # the hook's transcript is complete, and its schema is published
-        visible.add(trajectory.id)
-        summary, _ = summaries.get(trajectory.id, (TrajectorySummary(trajectory.id, "", "", ()), ""))
-        if progress.is_new(trajectory.id, fingerprint(value, repr(summary))):
+        visible.add(id)
+        summary, _ = summaries.get(id, (TrajectorySummary(id, "", "", ()), ""))
+        if progress.is_new(id, fingerprint(value, repr(summary))):
             workspace = key.removeprefix(TRAJECTORY)
             header = _header(summary, workspace, path)
             known = header._replace(completeness="cache", standing=WitnessRank.OWN)
-            yield whole(known, trajectory.turns, cursor=None)
+            yield whole(known, turns, cursor=None)
     for id, (summary, workspace) in summaries.items():
         plan = _plan(path, id)
         if id not in visible and progress.is_new(

@@ -24,11 +24,6 @@ ASKED, ANSWERED = 14, 15
 EARLIEST_S, LATEST_S = 1_600_000_000, 4_000_000_000
 
 
-class Trajectory(NamedTuple):
-    id: str
-    turns: tuple[Turn, ...]
-
-
 class TrajectorySummary(NamedTuple):
     id: str
     title: str
@@ -36,7 +31,8 @@ class TrajectorySummary(NamedTuple):
     times: tuple[int, ...]
 
 
-def trajectory_in(value: object) -> Trajectory | None:
+def trajectory_in(value: object) -> tuple[str, tuple[Turn, ...]] | None:
+    """The id and the turns of a trajectory; None if the value is not in the known format."""
     message = _decode(value)
     if message is None or not UUID.fullmatch(id := message.text(1)):
         return None
@@ -44,7 +40,7 @@ def trajectory_in(value: object) -> Trajectory | None:
     if not all(step and step.integer(1) is not None for step in steps):
         return None
     turns = (_turn(str(number), step) for number, step in enumerate(steps) if step)
-    return Trajectory(id, tuple(turn for turn in turns if turn))
+    return id, tuple(turn for turn in turns if turn)
 
 
 def _decode(value: object) -> ProtobufMessage | None:

@@ -78,13 +78,8 @@ def drop_log(path: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-class _Frame(NamedTuple):
-    page: int
-    beginning: bytes
-
-
-def _frames(log: Path) -> Iterator[_Frame]:
-    """The frames of a log that count: those after the last restart of the log have its salt."""
+def _frames(log: Path) -> Iterator[tuple[int, bytes]]:
+    """The page number and the first bytes of each frame that counts: those after the last restart have the log's salt."""
     try:
         opened = log.open("rb")
     except FileNotFoundError:
@@ -101,14 +96,14 @@ def _frames(log: Path) -> Iterator[_Frame]:
             # Another salt: a frame from before the last restart of the log.
             if frame[8:16] != salt:
                 return
-            yield _Frame(struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:])
+            yield struct.unpack_from(">I", frame)[0], frame[FRAME_HEADER_BYTES:]
             opened.seek(page_bytes - HEADER_BYTES, os.SEEK_CUR)
 
 
 def first_page(log: Path) -> FileHeader | None:
     """The header of page 1 as the log's first transaction wrote it."""
-    return next((read_header(frame.beginning) for frame in _frames(log) if frame.page == 1), None)
+    return next((read_header(beginning) for page, beginning in _frames(log) if page == 1), None)
 
 
 def log_holds(log: Path, pages: range) -> bool:
-    return set(pages) <= {frame.page for frame in _frames(log)}
+    return set(pages) <= {page for page, _ in _frames(log)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, unquote
 
 from ...core import Core
@@ -35,13 +35,6 @@ TEMPLATES = (
     ("timeline/{name}{?since}", "timeline", "What happened in a project, newest first"),
     ("why/{file}", "why", "The story of a file of your project, in the order of time"),
 )
-
-
-class DocumentUri(NamedTuple):
-    """The parsed parts of a resource URI."""
-
-    parts: list[str]
-    query: dict[str, str]
 
 
 @surface.method("resources/list", READS)
@@ -88,14 +81,14 @@ def _resource(core: Core, uri: str, kind: str, about: str) -> Json:
 
 
 def _document(core: Core, uri: str) -> str:
-    address = _address(uri)
-    match address.parts:
+    parts, query = _parsed(uri)
+    match parts:
         case ["brief"]:
             return core.briefing.tell().text
         case ["brief", name]:
             return core.briefing.tell(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
-            at, limit = _number(address, "at"), _number(address, "limit")
+            at, limit = _number(query, "at"), _number(query, "limit")
             return open_text(core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))
         case ["project", name, "decisions" | "tasks" as kind]:
             project = _project(core, name, uri)
@@ -103,22 +96,21 @@ def _document(core: Core, uri: str) -> str:
         case ["why", *path] if path:
             return story_text(core.stories.of("/".join(path), limit=MAX_EVENTS))
         case ["timeline", name]:
-            return _timeline(core, _project(core, name, uri), address.query.get("since"))
+            return _timeline(core, _project(core, name, uri), query.get("since"))
     raise NotFound("resource", uri)
 
 
-def _address(uri: str) -> DocumentUri:
+def _parsed(uri: str) -> tuple[list[str], dict[str, str]]:
+    """The parts of a URI's path, and its query."""
     if not uri.startswith(SCHEME):
         raise NotFound("resource", uri)
     path, _, query = uri.removeprefix(SCHEME).partition("?")
     pairs = (pair.partition("=") for pair in query.split("&") if pair)
-    return DocumentUri(
-        [unquote(part) for part in path.split("/")], {name: unquote(value) for name, _, value in pairs}
-    )
+    return [unquote(part) for part in path.split("/")], {name: unquote(value) for name, _, value in pairs}
 
 
-def _number(address: DocumentUri, name: str) -> int | None:
-    text = address.query.get(name)
+def _number(query: dict[str, str], name: str) -> int | None:
+    text = query.get(name)
     if text is None:
         return None
     if not text.removeprefix("-").isdecimal() or len(text) > 9:

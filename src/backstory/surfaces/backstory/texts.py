@@ -82,8 +82,8 @@ def _hit(hit: LookupHit, tokens: int) -> Iterator[str]:
 
 
 def _further(hit: LookupHit, tokens: int) -> Iterator[str]:
-    for passage in hit.further:
-        yield f"  #{passage.number}: {_excerpt(passage.text, tokens)}"
+    for number, passage in hit.further:
+        yield f"  #{number}: {_excerpt(passage, tokens)}"
 
 
 def _excerpt(text: str, tokens: int) -> str:

@@ -67,16 +67,16 @@ class Transfer(GuestPart):
                 field="name",
             )
         file, text = self._read(path)
-        contents = reading.read(text, file, self.surface, self.caller.project)
-        if contents.problems:
-            return ImportResult(problems=contents.problems)
+        sessions, problems = reading.read(text, file, self.surface, self.caller.project)
+        if problems:
+            return ImportResult(problems=problems)
         self.engine.check_room()
         session = self.core.sessions.current() if merge else None
         with self.engine.store.transaction():
             if session is not None:
-                arrived = arrival.into(self.engine, session, contents.parts, strategy)
+                arrived = arrival.into(self.engine, session, sessions, strategy)
             else:
-                arrived = arrival.as_new(self.engine, contents.parts, name)
+                arrived = arrival.as_new(self.engine, sessions, name)
             brought = Filter(threads=arrived.sessions, kinds=(Kind.MEMORY,))
             attribute(self.engine, self.caller, self.engine.store.memories.find(brought, Page()))
         self.engine.embed_soon()

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from . import original, ours, table
 from .bundle import SessionCopy
 from .fields import Fields, ImportProblems, parse
 
 
-class Contents(NamedTuple):
-    """The contents of a file. If there are problems, the parts must not be used."""
+def read(text: str, name: str, surface: str, project: str) -> tuple[tuple[SessionCopy, ...], tuple[str, ...]]:
+    """Return the sessions in a file with this name, and all its problems at once.
 
-    parts: tuple[SessionCopy, ...]
-    problems: tuple[str, ...] = ()
-
-
-def read(text: str, name: str, surface: str, project: str) -> Contents:
-    """Read a file with this name, and report all problems at once. `project` is for items that do not name theirs."""
+    If there are problems, the sessions must not be used. `project` is for items that do not name theirs."""
     report = ImportProblems()
     if name.lower().endswith(".csv") or text.startswith(table.OPENING):
         parts = table.read(text, surface, project, report)
     else:
         parts = _from_json(Fields(parse(text, name), "", report), surface, project)
-    return Contents(parts, tuple(report.problems))
+    return parts, tuple(report.problems)
 
 
 def _from_json(file: Fields, surface: str, project: str) -> tuple[SessionCopy, ...]:

@@ -230,7 +230,7 @@ class Working(GuestPart):
         learned = [each for each in public.memories if is_insight(each) and each not in decisions]
         errors = [group[0] for group, answer in errors_and_answers(public) if answer is None]
         changed = [file.path for file in project.changes.files] if project.changes else []
-        touched = [file.what for file in workflow(past, project).files]
+        touched = [file for file, _ in workflow(past, project).files]
         new = project.survey.new_since(session.created_at)[:MOST_NEW]
         tasks = tuple(map(note, self._open_tasks(session.project)))
         advice = [each.statement for each in recommendations(public, ()) if each.kind != "open task"]

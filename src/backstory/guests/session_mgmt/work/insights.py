@@ -40,20 +40,15 @@ MAX_INSIGHTS = 10
 _INSIGHTFUL = ("decision", "insight", "reflection", "learning")
 
 
-class Often(NamedTuple):
-    what: str
-    times: int
-
-
 class Workflow(NamedTuple):
     minutes: int
     checkpoints: int
     minutes_since_checkpoint: int | None
     saved: int
-    by_category: tuple[Often, ...]
-    files: tuple[Often, ...]
-    """Files touched more than once, most often first."""
-    errors: tuple[Often, ...]
+    by_category: tuple[tuple[str, int], ...]
+    files: tuple[tuple[str, int], ...]
+    """Files touched more than once, most often first, each with the number of times."""
+    errors: tuple[tuple[str, int], ...]
     """Errors that occurred more than once."""
     test_runs: int
     changed_files: int
@@ -81,7 +76,7 @@ def suggestions(history: History, project: Project, seen: Workflow) -> list[str]
     """Return suggestions for the workflow, each with the fact that supports it."""
     return [
         *_about_stretches(seen),
-        *(f"{one_line(e.what, QUOTED)}: this error came up {e.times} times. Write down its cause before the next attempt." for e in seen.errors),
+        *(f"{one_line(error, QUOTED)}: this error came up {times} times. Write down its cause before the next attempt." for error, times in seen.errors),
         *_about_files(seen.files),
         *_about_tests(history, project, seen),
         *_about_changes(seen),
@@ -129,11 +124,11 @@ def _about_stretches(seen: Workflow) -> list[str]:
     ]
 
 
-def _about_files(files: Sequence[Often]) -> list[str]:
+def _about_files(files: Sequence[tuple[str, int]]) -> list[str]:
     return [
-        f"{file.what} was changed {file.times} times in this session: settle what it should do, or split it."
-        for file in files
-        if file.times >= OFTEN
+        f"{file} was changed {times} times in this session: settle what it should do, or split it."
+        for file, times in files
+        if times >= OFTEN
     ]
 
 
@@ -164,12 +159,12 @@ def untested(changes: Changes | None, sources: Iterable[str]) -> bool:
     return bool(changed) and not any(map(is_test, changed))
 
 
-def _again(counts: Counter[str]) -> tuple[Often, ...]:
-    return tuple(each for each in _ranked(counts) if each.times > 1)[:MOST_NAMED]
+def _again(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(each for each in _ranked(counts) if each[1] > 1)[:MOST_NAMED]
 
 
-def _ranked(counts: Counter[str]) -> tuple[Often, ...]:
-    return tuple(Often(*pair) for pair in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+def _ranked(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def _list(paths: Sequence[str]) -> str:
@@ -203,11 +198,8 @@ def learning(past: History, seen: Workflow, own: str) -> Learning:
         )[:MAX_INSIGHTS],
         patterns=(
             *_called(TextLabel.PATTERN, insights)[:MAX_INSIGHTS],
-            *(
-                f"This error came up {error.times} times: {one_line(error.what, QUOTED)}"
-                for error in seen.errors
-            ),
-            *(f"{file.what} was changed {file.times} times." for file in seen.files),
+            *(f"This error came up {times} times: {one_line(error, QUOTED)}" for error, times in seen.errors),
+            *(f"{file} was changed {times} times." for file, times in seen.files),
             *(finding.statement for finding in rewritten_keys(past.sample)[:MAX_INSIGHTS]),
             *(finding.statement for finding in recurring_terms(past.sample)[:MAX_INSIGHTS]),
         ),
