@@ -5,13 +5,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
 
 import jwt
 import pytest
 
-from backstory.server.oauth import KEYS_FOR_S, LAST_GOOD_KEYS_FOR_S, LEAST_REST_S, KeySet
+from backstory.server import oauth
+from backstory.server.oauth import KEYS_FOR_S, LAST_GOOD_KEYS_FOR_S, LEAST_REST_S, KeySet, SavedKeys
 
+from ..conftest import open_sqlite
 from ..patience import PATIENCE_S, until
+from ..search.test_exchange import answering, dripping
 
 
 def make_key(id: str) -> jwt.PyJWK:
@@ -144,3 +149,15 @@ def test_keys_of_an_earlier_run_are_taken_for_a_day_after_they_were_fetched(
 @pytest.mark.parametrize("kid", ["", "None"])
 def test_a_token_without_a_key_id_names_no_key(kid: str) -> None:
     assert not Provider("one").knows(kid)
+
+
+def test_keys_that_come_a_byte_now_and_then_hold_no_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oauth, "FETCH_TIMEOUT_S", 0.3)
+    with (
+        closing(open_sqlite(tmp_path / "team.db")) as control,
+        answering(dripping(b"HTTP/1.1 200")) as url,
+        pytest.raises(oauth.FETCH_ERRORS, match="no whole answer"),
+    ):
+        SavedKeys(control, url, lambda problem: None).fetch()

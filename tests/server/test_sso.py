@@ -12,11 +12,16 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import Request
 
 import pytest
 
+from backstory.server import sso
+from backstory.server.logins import SignInFailed
+
 from ..patience import PATIENCE_S
 from ..processes import run
+from ..search.test_exchange import answering, dripping
 from ..typed import typed
 from .oidc_provider import CLIENT_ID, CLIENT_SECRET, Oidc, providing
 from .team import PRODUCT, listening
@@ -242,3 +247,11 @@ def test_a_setting_that_lets_nobody_sign_in_is_refused_at_the_start(
     refused = run(*words, home=tmp_path, **variables)
     assert refused.returncode == 2
     assert name in refused.stderr
+
+
+def test_a_provider_that_sends_a_byte_now_and_then_holds_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sso, "TIMEOUT_S", 0.3)
+    with answering(dripping(b"HTTP/1.1 200 OK\r\nX-Long: ")) as url:
+        with pytest.raises(SignInFailed, match=r"no whole answer within 0\.3 s") as failure:
+            sso._fetch(Request(url))
+        assert failure.value.status == 503

@@ -18,6 +18,11 @@ def one_line(text: str, longest: int) -> str:
     return head.rstrip() + "…"
 
 
+def printable_line(text: str, longest: int) -> str:
+    """Return words of others as one line without characters that a terminal or a reader of Markdown lines would obey."""
+    return one_line("".join(c if c.isprintable() else " " for c in text), longest)
+
+
 def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 

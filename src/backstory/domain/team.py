@@ -6,7 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from .lazy import lazy_pattern
 from .scopes import Scope
+
+SPACE_NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,39}")
+"""The names of spaces, and of users who have a token of the server."""
 
 
 class SpaceRole(StrEnum):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,19 +15,17 @@ from ..domain.errors import InvalidInput, Unavailable
 from ..domain.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from email.message import Message
     from http import client
-    from urllib import error as errors
     from urllib import request
-    from urllib.request import OpenerDirector
+
+    from . import exchange as http
 else:  # 20 ms, for those who have set an endpoint
     client = lazy_module("http.client")
-    errors = lazy_module("urllib.error")
     request = lazy_module("urllib.request")
+    http = lazy_module("backstory.search.exchange")
 
 LARGEST_REPLY = 64 * 1024 * 1024
 FIRST_PAUSE_S = 0.25
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Remote:
@@ -95,49 +92,21 @@ class Remote:
             return f"Check {self._name}_url and {self._name}_model."
         return f"Check {self._name}_key." if status in (401, 403) else ""
 
-    def _post(self, question: bytes, deadline: float) -> tuple[int, Message, bytes]:
+    def _post(self, question: bytes, deadline: float) -> http.HttpReply:
         headers = {"Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         post = request.Request(f"{self._address.geturl().rstrip('/')}{self._path}", question, headers)
         try:
-            with self._opener.open(post, timeout=max(deadline - self._clock(), 0.001)) as response:
-                return response.status, response.headers, self._read(response, deadline)
-        except errors.HTTPError as error:
-            with error:
-                return error.code, error.headers, b""
-        except (OSError, client.HTTPException, UnicodeError) as error:
-            reason = error.reason if isinstance(error, errors.URLError) else error
-            if isinstance(reason, TimeoutError):
-                raise self.unavailable(f"did not answer within {self._timeout_s:g} s") from error
-            raise self.unavailable(f"cannot be reached: {reason}") from error
-
-    def _read(self, response: Any, deadline: float) -> bytes:
-        # a socket's timeout starts anew with every byte; the deadline does not
-        reply = bytearray()
-        while chunk := response.read1(65536):
-            reply += chunk
-            if self._clock() >= deadline:
+            if (left_s := deadline - self._clock()) <= 0:
                 raise TimeoutError
-            if len(reply) > LARGEST_REPLY:
-                raise self.unavailable("sent more than we read")
-        return bytes(reply)
-
-    @cached_property
-    def _opener(self) -> OpenerDirector:
-        return opener_for(self._address.hostname or "")
-
-
-def opener_for(host: str) -> OpenerDirector:
-    """An opener that follows no redirect, so that a key goes to its host alone."""
-
-    class NoRedirects(request.HTTPRedirectHandler):
-        def redirect_request(self, *_: Any) -> None:
-            return None
-
-    # texts for a server on this machine do not leave it, whatever proxy is set
-    proxies = request.ProxyHandler({}) if host in LOOPBACK else request.ProxyHandler()
-    return request.build_opener(NoRedirects, proxies)
+            return http.exchange(post, left_s, LARGEST_REPLY)
+        except TimeoutError as error:
+            raise self.unavailable(f"did not answer within {self._timeout_s:g} s") from error
+        except http.ReplyTooLarge as error:
+            raise self.unavailable("sent more than we read") from error
+        except (OSError, client.HTTPException, UnicodeError) as error:
+            raise self.unavailable(f"cannot be reached: {error}") from error
 
 
 def _checked_address(url: str, name: str) -> SplitResult:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import Request
 
 import jwt
 
@@ -18,6 +19,7 @@ from ..domain.lines import one_line
 from ..domain.scopes import scope_of
 from ..domain.team import StoredKeySet
 from ..domain.when import utc_now
+from ..search.exchange import ReplyTooLarge, exchange
 from ..settings import Settings, required
 from ..store import Store
 from . import wire
@@ -34,6 +36,7 @@ FETCH_ERRORS = (jwt.PyJWTError, OSError, HTTPException, ValueError)
 
 MAX_NAME_CHARS = 80
 FETCH_TIMEOUT_S = 10.0
+MAX_REPLY_BYTES = 1_000_000
 KEYS_FOR_S = 300.0
 """How long keys are used before they are fetched again, and how long a withdrawn key may still be accepted."""
 LAST_GOOD_KEYS_FOR_S = 24 * 3600.0
@@ -208,17 +211,26 @@ class SavedKeys:
         self._control = control
         self._url = url
         self._report = report
-        self._client = jwt.PyJWKClient(url, cache_jwk_set=False, timeout=FETCH_TIMEOUT_S)
 
     def fetch(self) -> list[jwt.PyJWK]:
         """Fetch the keys. Raises FETCH_ERRORS."""
-        key_set = self._client.fetch_data()
+        key_set = self._published()
         keys = _signing_keys(key_set)
         try:
             self._control.team.put_key_set(StoredKeySet(self._url, json.dumps(key_set), utc_now()))
         except BackstoryError as error:
             self._report(f"The identity provider's keys could not be stored: {error}")
         return keys
+
+    def _published(self) -> Any:
+        request = Request(self._url, headers={"Accept": "application/json"})
+        try:
+            reply = exchange(request, FETCH_TIMEOUT_S, MAX_REPLY_BYTES)
+        except ReplyTooLarge:
+            raise ValueError("The answer is too long.") from None
+        if reply.status != 200:
+            raise ValueError(f"The answer has the status {reply.status}.")
+        return json.loads(reply.body)
 
     def restore(self) -> tuple[list[jwt.PyJWK], float] | None:
         """The stored keys and their age in seconds."""

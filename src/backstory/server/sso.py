@@ -15,7 +15,6 @@ from hashlib import sha256
 from http.client import HTTPException
 from threading import Lock
 from typing import Any, NamedTuple
-from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import Request
 
@@ -23,7 +22,7 @@ import jwt
 
 from ..domain.errors import InvalidInput
 from ..domain.lines import one_line
-from ..search.remote import LOOPBACK, opener_for
+from ..search.exchange import LOOPBACK, ReplyTooLarge, exchange
 from ..settings import Settings
 from .auth import Principal
 from .logins import CALLBACK, SignInFailed
@@ -187,21 +186,17 @@ class SingleSignOn:
 
 
 def _fetch(request: Request) -> tuple[int, dict[str, Any]]:
-    """Status and JSON of a reply; {} if it has none. Raises SignInFailed if there is no reply."""
+    """Status and JSON of a reply; {} if it has none. Raises SignInFailed if there is no reply in time."""
     try:
-        try:
-            response = opener_for(request.host.partition(":")[0]).open(request, timeout=TIMEOUT_S)
-        except HTTPError as error:
-            response = error
-        with response:
-            status, text = response.status, response.read(MAX_REPLY_BYTES)
-        body = json.loads(text)
-    except (OSError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
+        reply = exchange(request, TIMEOUT_S, MAX_REPLY_BYTES)
+    except (OSError, HTTPException, ReplyTooLarge) as error:
+        reason = str(error) or type(error).__name__
         raise SignInFailed(503, f"The identity provider cannot be reached: {reason}.") from None
+    try:
+        body = json.loads(reply.body)
     except (ValueError, RecursionError):
-        return status, {}
-    return status, body if isinstance(body, dict) else {}
+        return reply.status, {}
+    return reply.status, body if isinstance(body, dict) else {}
 
 
 def _is_safe_url(text: str) -> bool:

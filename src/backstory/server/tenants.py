@@ -13,10 +13,9 @@ from threading import Lock
 
 from ..core import Engine
 from ..domain.errors import InvalidInput
-from ..domain.lazy import lazy_pattern
+from ..domain.team import SPACE_NAME
 
 MOST_OPEN = 64
-_NAME = lazy_pattern(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 ORDINARY = ""
 """The local user's own store, as stdio serves it."""
@@ -24,7 +23,7 @@ ORDINARY = ""
 
 def is_name(text: str) -> bool:
     """True if a user or space can have this name."""
-    return bool(_NAME.fullmatch(text))
+    return bool(SPACE_NAME.fullmatch(text))
 
 
 def check_name(name: str, field: str) -> str:

@@ -5,19 +5,19 @@ The token goes to the server that was joined and nowhere else: not through a red
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable, Sequence
-from functools import cached_property
-from http import client
-from typing import Any, NamedTuple
-from urllib import error as errors
-from urllib import request
+from http.client import HTTPException
+from typing import NamedTuple
 from urllib.parse import urlsplit
+from urllib.request import Request
 
 from ...domain.errors import InvalidInput, NotAllowed, Unavailable
-from ...search.remote import LOOPBACK, opener_for
+from ...domain.lines import printable_line
+from ...domain.team import SPACE_NAME, SpaceRole
+from ...search.exchange import LOOPBACK, ReplyTooLarge, exchange
 from .space_wire import (
     BUCKETS,
+    MAX_PERSON_CHARS,
     DeliveredMemory,
     DeliveryReceipt,
     Json,
@@ -28,7 +28,7 @@ from .space_wire import (
 
 REQUEST_TIMEOUT_S = 10.0
 MAX_REPLY_BYTES = 64 * 1024 * 1024
-READ_BYTES = 65_536
+MAX_MESSAGE_CHARS = 500
 MCP = "mcp"
 """The path of the server's MCP endpoint, which people copy."""
 NO_SUCH_SPACE = "no_such_space"
@@ -37,7 +37,7 @@ NO_SUCH_SPACE = "no_such_space"
 
 class OfferedSpace(NamedTuple):
     name: str
-    role: str
+    role: SpaceRole
     is_reviewed: bool
 
 
@@ -64,10 +64,11 @@ class SpaceClient:
         body = self._ask("/spaces", None)
         try:
             spaces = [
-                OfferedSpace(each["name"], each["role"], each["review"] is True) for each in body["spaces"]
+                OfferedSpace(_space_name(each["name"]), SpaceRole(each["role"]), each["review"] is True)
+                for each in body["spaces"]
             ]
-            return str(body["user"]), spaces
-        except (KeyError, TypeError) as error:
+            return printable_line(str(body["user"]), MAX_PERSON_CHARS), spaces
+        except (KeyError, TypeError, ValueError) as error:
             raise self._unexpected(error) from None
 
     def digests(self, space: str) -> list[str]:
@@ -108,7 +109,7 @@ class SpaceClient:
             raise self._unexpected(error) from None
         if status == 200:
             return body if isinstance(body, dict) else {}
-        message = str(body.get("message", ""))
+        message = printable_line(str(body.get("message", "")), MAX_MESSAGE_CHARS)
         if status == 401:
             raise SpaceClosed(
                 f"{self.url} does not accept the token.", hint="Ask for a new one and join again."
@@ -122,42 +123,30 @@ class SpaceClient:
         raise Unavailable(f"{self.url} answered {status}{f': {message}' if message else '.'}")
 
     def _send(self, path: str, question: Json | None) -> tuple[int, bytes]:
-        try:
-            return self._exchange(path, question, time.monotonic() + self._timeout_s)
-        except (OSError, client.HTTPException, UnicodeError) as error:
-            reason = error.reason if isinstance(error, errors.URLError) else error
-            if isinstance(reason, TimeoutError):
-                raise Unavailable(f"{self.url} did not answer within {self._timeout_s:g} s.") from None
-            raise Unavailable(f"{self.url} cannot be reached: {reason or type(reason).__name__}.") from None
-
-    def _exchange(self, path: str, question: Json | None, deadline: float) -> tuple[int, bytes]:
         data = None if question is None else json.dumps(question).encode()
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
-        asked = request.Request(self.url + path, data, headers)
         try:
-            with self._opener.open(asked, timeout=self._timeout_s) as response:
-                return response.status, self._read(response, deadline)
-        except errors.HTTPError as error:
-            with error:
-                return error.code, self._read(error, deadline)
-
-    def _read(self, response: Any, deadline: float) -> bytes:
-        # a socket's timeout starts anew with every byte, and `read` waits for the last one; the deadline does not
-        reply = bytearray()
-        while chunk := response.read1(READ_BYTES):
-            reply += chunk
-            if time.monotonic() >= deadline:
-                raise TimeoutError
-            if len(reply) > MAX_REPLY_BYTES:
-                raise self._unexpected("more than is read")
-        return bytes(reply)
+            reply = exchange(Request(self.url + path, data, headers), self._timeout_s, MAX_REPLY_BYTES)
+        except TimeoutError:
+            raise Unavailable(f"{self.url} did not answer within {self._timeout_s:g} s.") from None
+        except ReplyTooLarge:
+            raise self._unexpected("more than is read") from None
+        except (OSError, HTTPException, UnicodeError) as error:
+            # part of the message of a bad status line is what the server sent
+            reason = printable_line(str(error), MAX_MESSAGE_CHARS) or type(error).__name__
+            raise Unavailable(f"{self.url} cannot be reached: {reason}.") from None
+        return reply.status, reply.body
 
     def _unexpected(self, what: object) -> Unavailable:
-        return Unavailable(f"{self.url} sent an answer that is not understood: {what}.")
+        reason = printable_line(str(what), MAX_MESSAGE_CHARS)
+        return Unavailable(f"{self.url} sent an answer that is not understood: {reason}.")
 
-    @cached_property
-    def _opener(self) -> request.OpenerDirector:
-        return opener_for(urlsplit(self.url).hostname or "")
+
+def _space_name(name: str) -> str:
+    """The name of a space, which is part of addresses and shown to people. Raises ValueError."""
+    if not SPACE_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a space")
+    return name
 
 
 def checked_url(url: str) -> str:

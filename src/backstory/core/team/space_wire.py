@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...domain.errors import InvalidInput
 from ...domain.kinds import MemoryKind
 from ...domain.lazy import lazy_pattern
+from ...domain.lines import printable_line
 
 Json = dict[str, Any]
 
@@ -22,6 +23,7 @@ MAX_MEMORIES_AT_ONCE = 200
 MAX_ANSWER_CHARS = 1_000_000
 """An answer with more texts ends early; the laptop asks for the rest."""
 MAX_NAME_CHARS = 500
+MAX_PERSON_CHARS = 80
 LAST_MS = 253_402_300_799_999
 """The end of the year 9999, after which no calendar of ours goes on."""
 _KEY = lazy_pattern(r"[0-9a-f]{24}", re.ASCII)
@@ -90,13 +92,13 @@ def read_shared(body: object) -> SharedMemory:
         stamp=_text(fields, "stamp"),
         text=_text(fields, "text"),
         category=_optional(fields, "category"),
-        project=_text(fields, "project"),
+        project=printable_line(_text(fields, "project"), MAX_NAME_CHARS),
         key=_optional(fields, "key"),
-        tags=_texts(fields, "tags"),
-        files=_texts(fields, "files"),
+        tags=tuple(printable_line(each, MAX_NAME_CHARS) for each in _texts(fields, "tags")),
+        files=tuple(printable_line(each, MAX_NAME_CHARS) for each in _texts(fields, "files")),
         created_ms=_number(fields, "created_ms"),
         updated_ms=_number(fields, "updated_ms"),
-        author=_text(fields, "author"),
+        author=printable_line(_text(fields, "author"), MAX_PERSON_CHARS),
     )
 
 
