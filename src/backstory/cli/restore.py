@@ -12,6 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ..app import STORE, backups_folder, backups_folder_exists, find_spaces, store_path
+from ..core import Engine
+from ..core.team.spaces import Spaces
 from ..domain.census import Census
 from ..domain.errors import Incompatible, InvalidInput, NotFound, Unavailable
 from ..domain.lines import counted
@@ -51,6 +53,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     incoming = draft_path(live)
     try:
         census = _copy_checked(file, incoming)
+        if not space:
+            census = _without_left_spaces(settings, incoming) or census
         former = replace_store(
             live, incoming, backups_folder(settings, space), busy_timeout_s=settings.busy_timeout_s
         )
@@ -86,6 +90,15 @@ def _copy_checked(file: Path, copy: Path) -> Census:
     if problems:
         raise InvalidInput(f"{file} is damaged: {problems[0]}.", hint=UNCHANGED)
     return census
+
+
+def _without_left_spaces(settings: Settings, copy: Path) -> Census | None:
+    """Delete what a backup has of spaces that the user has left since. Returns the remaining contents if there was any."""
+    with closing(Engine(settings, SqliteStore(copy, is_copy=True), None)) as engine:
+        if not Spaces(engine).remove_left():
+            return None
+        engine.store.residue.overwrite()
+        return engine.store.census()
 
 
 def _check_space(settings: Settings, space: str, file: Path) -> None:

@@ -251,7 +251,10 @@ class Background:
         refresh_trusted(self._engine, self._team_commits)
 
     def _overwrite(self) -> float:
-        """Overwrite the bytes of records forgotten here or by a killed process, after erasing those past their grace period."""
+        """Overwrite the bytes of records forgotten here or by a killed process, after erasing those past their grace period
+        and, in a store that was copied here, those of spaces that the user has left."""
+        if self._engine.store.space_copies.spaces():
+            Spaces(self._engine).remove_left()
         erase_expired(self._engine)
         self._engine.store.residue.overwrite()
         return CHECK_RESIDUE_S

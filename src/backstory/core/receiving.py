@@ -39,26 +39,71 @@ class Receiving(CorePart):
         )
         with self.engine.store.transaction():
             if not self.engine.store.contributions.add(contribution):
-                return self._repeated(delivered.key, author.person)
-            memory = self._saved(delivered)
+                return self._repeated(delivered, author.person)
+            former = self._corrected(delivered.replaces, author.person)
+            if former is not None and former.private:
+                # it becomes part of the author's proposal, so it waits for no decision of its own
+                contribution = contribution._replace(state=ContributionState.SAVED)
+                memory = self._reworded(former, delivered)
+            else:
+                memory = self._saved(delivered, former, author.person)
+            if former is not None:
+                self.engine.store.contributions.put(contribution._replace(replaces=former.id))
         self._memories.follow_up(memory)
         is_listed = memory.id == delivered.key and not memory.private
         return DeliveryReceipt(state, memory.id, is_listed)
 
-    def _repeated(self, key: str, person: str) -> DeliveryReceipt:
-        known = self.engine.store.contributions.get([key])[key]
-        if known.author != person:
+    def _repeated(self, delivered: DeliveredMemory, person: str) -> DeliveryReceipt:
+        key = delivered.key
+        known = self._contribution(key, person)
+        if known is None:
             raise NotAllowed("Another member has delivered with this key; nothing was saved.", field="key")
-        return DeliveryReceipt(known.state, known.replaces or key, is_listed=self._visible(key) is not None)
+        if self._memory(key) is not None:
+            return DeliveryReceipt(known.state, key, is_listed=self._visible(key) is not None)
+        same = None if known.replaces else self._same(self._draft(delivered))
+        return DeliveryReceipt(known.state, same.id if same else known.replaces or key, is_listed=False)
 
-    def _saved(self, delivered: DeliveredMemory) -> Memory:
+    def _corrected(self, id: str, person: str) -> Memory | None:
+        """The memory that a correction of `id` changes; None if it is gone, or if nothing is corrected.
+
+        What `id` names may be a correction itself, and then has no memory of its own, or a proposal of the same person,
+        which is private."""
+        steps: set[str] = set()
+        while id and id not in steps:
+            steps.add(id)
+            if (memory := self._visible(id)) is not None:
+                return memory
+            known = self._contribution(id, person)
+            if known is not None and known.state is ContributionState.PROPOSED:
+                return self._memory(id)
+            id = known.replaces if known is not None else ""
+        return None
+
+    def _contribution(self, id: str, person: str) -> Contribution | None:
+        known = self.engine.store.contributions.get([id]).get(id)
+        return known if known is not None and known.author == person else None
+
+    def _reworded(self, proposal: Memory, delivered: DeliveredMemory) -> Memory:
+        """Replace the words of a proposal. No history tells the former ones, which nobody accepted."""
+        draft = self._draft(delivered)
+        memory = proposal._replace(
+            text=draft.text,
+            summary=draft.summary,
+            category=draft.category,
+            metadata={**proposal.metadata, **draft.metadata},
+            updated_at=self.engine.now(),
+        )
+        self._memories.put(memory)
+        return memory
+
+    def _saved(self, delivered: DeliveredMemory, former: Memory | None, person: str) -> Memory:
         """In the transaction of the delivery's key."""
-        store = self.engine.store
-        if store.memories.find(Filter(ids=(delivered.key,)), Page(limit=1)):
+        if self._memory(delivered.key) is not None:
             raise InvalidInput("A memory has this key as its id; nothing was saved.", field="key")
         draft = self._draft(delivered)
-        former = self._visible(delivered.replaces) if delivered.replaces else None
-        if delivered.replaces and former is None:
+        # a correction of one's own words that were dismissed or deleted meanwhile is saved as a new memory
+        is_known = not delivered.replaces or self._contribution(delivered.replaces, person) is not None
+        if former is None and not is_known:
             raise NotFound("memory", delivered.replaces, hint="It was deleted; deliver this as a new one.")
         if self.caller.proposes:
             hidden = draft._replace(private=True)
@@ -85,6 +130,10 @@ class Receiving(CorePart):
             category=category_of(delivered.kind),
             metadata=as_metadata(map(FileMark, delivered.files)) if delivered.files else {},
         )
+
+    def _memory(self, id: str) -> Memory | None:
+        memories = self.engine.store.memories.find(Filter(ids=(id,)), Page(limit=1))
+        return memories[0] if memories else None
 
     def _visible(self, id: str) -> Memory | None:
         where = self.caller.visible(Filter(ids=(id,), kinds=(Kind.MEMORY,)))

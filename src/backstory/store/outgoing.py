@@ -25,6 +25,11 @@ class OutgoingRoom:
         with self._database.transaction():
             self._database.change("UPDATE outgoing SET problem = ? WHERE key = ?", [problem, key])
 
+    def retarget(self, replaces: str, memory: str) -> None:
+        """Point corrections of a memory at the one that has its text on the server."""
+        with self._database.joined():
+            self._database.change("UPDATE outgoing SET replaces = ? WHERE replaces = ?", [memory, replaces])
+
     def remove(self, key: str) -> None:
         with self._database.joined():
             self._database.change("DELETE FROM outgoing WHERE key = ?", [key])

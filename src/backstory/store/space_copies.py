@@ -33,6 +33,10 @@ class SpaceCopyRoom:
         rows = self._database.records(_COPY, "FROM space_copy WHERE space = ? ORDER BY memory", [space])
         return {each.memory: each for each in rows}
 
+    def spaces(self) -> set[str]:
+        """Names of the spaces that have copies here."""
+        return set(self._database.values("SELECT DISTINCT space FROM space_copy"))
+
     def count(self, space: str) -> int:
         return int(self._database.value("SELECT count(*) FROM space_copy WHERE space = ?", [space]))
 

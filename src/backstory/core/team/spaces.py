@@ -82,15 +82,16 @@ class Spaces:
         client = SpaceClient(address, token)
         person, offered = client.offered()
         chosen = _chosen(offered, name)
-        known = self.joined.all().get(chosen.name)
-        if known is not None and known.url != client.url:
-            raise InvalidInput(
-                f"This machine has joined {chosen.name!r} of {known.url}; nothing was changed.",
-                hint=f"`backstory team leave {chosen.name}` first.",
-                field="space",
-            )
         space = JoinedSpace(chosen.name, client.url, token, person)
-        self.joined.put(space)
+        with self.store.transaction():  # one process at a time changes the list
+            known = self.joined.all().get(chosen.name)
+            if known is not None and known.url != client.url:
+                raise InvalidInput(
+                    f"This machine has joined {chosen.name!r} of {known.url}; nothing was changed.",
+                    hint=f"`backstory team leave {chosen.name}` first.",
+                    field="space",
+                )
+            self.joined.put(space)
         return space, chosen
 
     def leave(self, name: str) -> int:
@@ -99,19 +100,32 @@ class Spaces:
         Raises NotFound."""
         if name not in self.joined.all():
             raise NotFound("joined space", name, hint="`backstory team status` lists them.")
-        own = self._end(name)
-        self.joined.remove(name)
-        self._contacts.remove(name)
-        own |= self._end(name)  # of what another process read or saved until it was no member
+        # in one transaction, so that no other process joins, reads or saves for the space in between
+        with self.store.transaction():
+            own = self._end(name)
+            self.joined.remove(name)
+            self._contacts.remove(name)
         self._follow_up()
         return len(own)
 
-    def _end(self, name: str) -> set[str]:
-        """Delete the copies of a space; the ids of memories that stay as the user's own."""
+    def remove_left(self) -> int:
+        """Delete copies of spaces that this machine is no member of, as a restored backup may have them. Returns their
+        number. Memories that were never delivered stay as the user's own."""
+        room = self.store.space_copies
+        if not room.spaces() - self.joined.all().keys():
+            return 0
+        count = 0
         with self.store.transaction():
-            own = self._keep_undelivered(name)
-            self._remove([id for id in self.store.space_copies.of_space(name) if id not in own])
-            self.store.space_copies.delete(list(own))
+            for name in room.spaces() - self.joined.all().keys():
+                count += room.count(name) - len(self._end(name))
+        self._follow_up()
+        return count
+
+    def _end(self, name: str) -> set[str]:
+        """Delete the copies of a space; the ids of memories that stay as the user's own. For the caller's transaction."""
+        own = self._keep_undelivered(name)
+        self._remove([id for id in self.store.space_copies.of_space(name) if id not in own])
+        self.store.space_copies.delete(list(own))
         return own
 
     def status(self) -> list[SpaceStatus]:
@@ -142,7 +156,8 @@ class Spaces:
                 try:
                     outcomes[space.name] = self._sync_space(space, call, is_forced=is_forced)
                 except BackstoryError as error:
-                    self._contacts.note_problem(space.name, error.message)
+                    with self.store.transaction():
+                        self._contacts.note_problem(space.name, error.message)
                     problem = problem or error
         finally:
             self.store.leases.drop(LEASE, holder)
@@ -172,8 +187,10 @@ class Spaces:
 
     def _deliver(self, client: SpaceClient, space: JoinedSpace, call: Call) -> SpaceSync:
         delivered = refused = 0
+        targets: dict[str, str] = {}  # of corrections of what was delivered a moment ago
         for delivery, memory in self._undelivered(space.name):
             call.raise_if_cancelled()
+            delivery = delivery._replace(replaces=targets.get(delivery.replaces, delivery.replaces))
             try:
                 receipt = client.deliver(space.name, _delivered(delivery, memory))
             except DeliveryRefused as error:
@@ -181,6 +198,7 @@ class Spaces:
                 refused += 1
                 continue
             self._settle(delivery, receipt)
+            targets[delivery.key] = receipt.memory
             delivered += 1
         return SpaceSync(delivered, refused)
 
@@ -204,6 +222,7 @@ class Spaces:
         """The server has it. A copy that it lists under another id, or not yet, goes; reading the space brings what is listed."""
         with self.store.transaction():
             self.store.outgoing.remove(delivery.key)
+            self.store.outgoing.retarget(delivery.key, receipt.memory)
             # it is the user's own if the space was left meanwhile
             if not receipt.is_listed and self.store.space_copies.get([delivery.memory]):
                 self._remove([delivery.memory])
@@ -235,8 +254,9 @@ class Spaces:
             removed += len(gone)
         if received or removed:
             self._follow_up()
-        if self._is_joined(space):
-            self._contacts.note_success(space.name, started)
+        with self.store.transaction():
+            if self._is_joined(space):
+                self._contacts.note_success(space.name, started)
         return outcome._replace(received=received, removed=removed)
 
     def _is_joined(self, space: JoinedSpace) -> bool:
