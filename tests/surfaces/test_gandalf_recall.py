@@ -405,6 +405,22 @@ def test_an_old_answer_stands_above_a_fresh_mention(core: Core) -> None:
         assert parts["again"].get("keywords", 0) < 0.1  # its words are but the question's
 
 
+@pytest.mark.requirement("gandalf.recall.scores")
+def test_age_decides_between_equal_answers_and_lifts_no_worse_one(core: Core) -> None:
+    answer = "The staging database listens on port 6543."
+    keep(core, "old", "Where is staging?", answer, days_ago=50)
+    keep(core, "new", "Where does staging listen?", answer + " Nothing changed.", days_ago=3)
+    keep(core, "mention", "Restart staging.", "I restarted it.")
+    keep(core, "unrelated", "Which soup is there?", "Lentils.")
+    asked = "Which port does the staging database listen on?"
+    told = recall(core, days_lookback=60, min_score=0, user_prompt=asked)
+    assert ids(told) == ["new", "old", "mention", "unrelated"]
+    parts = [each["score_parts"] for each in told["conversations"]]
+    assert parts[0]["recency"] > 0.6  # of 0.8, as far as it answers
+    assert parts[2]["recency"] < 0.5  # of 1.0
+    assert parts[3]["recency"] == 0
+
+
 @pytest.mark.requirement("gandalf.recall.query", "gandalf.recall.scores")
 def test_what_holds_every_word_of_a_query_reaches_the_usual_score_however_old_it_is(core: Core) -> None:
     keep(core, "answer", "Fix the login.", "I fixed the authentication bug in the authentication module.")

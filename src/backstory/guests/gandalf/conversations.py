@@ -17,7 +17,7 @@ from .recall import Recall, RecallQuery
 from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
-    from .recall import ConversationHit, ReaderState, RecallPage, RecallQuery
+    from .recall import ConversationHit, ReaderState, RecallPage, RecallParts, RecallQuery
 
 SHOWN_FILES = 2
 FILES_CHARS = 50
@@ -242,7 +242,7 @@ def _result(recalled: ConversationHit) -> RecalledConversation:
         "message_count": recalled.messages,
         "conversation_type": conversation.subject,
         "relevance_score": round(recalled.parts.score, 2),
-        "score_parts": cast(ScoreParts, {name: n for name, n in recalled.parts._asdict().items() if n}),
+        "score_parts": _score_parts(recalled.parts),
         "snippet": safe_excerpt(recalled.excerpt),
         "files": files,
     }
@@ -259,6 +259,13 @@ def _result(recalled: ConversationHit) -> RecalledConversation:
     if conversation.is_gone:
         answer["source_gone"] = True
     return answer
+
+
+def _score_parts(parts: RecallParts) -> ScoreParts:
+    """Return the parts that are not 0, and recency."""
+    return cast(
+        ScoreParts, {name: part for name, part in parts._asdict().items() if part or name == "recency"}
+    )
 
 
 def _shown_files(paths: Sequence[str], project: str) -> list[str]:

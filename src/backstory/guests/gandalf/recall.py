@@ -8,9 +8,10 @@ The shared search answers the query. A conversation's score is the sum of its pa
 - `files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
 - `type`: a bonus for the kind of conversation.
 
-If there is a query, keywords, files and type are weighted by how well the conversation answers it. A query never lowers
-a conversation that contains all of its words below the minimum score, and a prompt never lowers one that would reach it
-otherwise. Subagents and forks count for the conversation that started them."""
+If there is a query, all other parts are weighted by how well the conversation answers it; recency decides between
+near-equal answers only. That never lowers a hit below the minimum score that reaches it with its full recency, nor a
+conversation that contains all words of the query; and a prompt never lowers one that would reach the minimum otherwise.
+Subagents and forks count for the conversation that started them."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ TYPE_BONUS = {
 
 MOST_ANSWER = 1.5
 DIGITS = 2  # parts are rounded before they are added: the reported parts add up to the score
-STEEPNESS = 3  # near-equal answers are ordered by age; clearly worse ones are not
+STEEPNESS = 3  # how fast the parts fall with the share of the best answer
+NEAR_EQUAL, RECENCY_STEEPNESS = 0.9, 6  # recency is full from this share on, and falls faster below it
 MAX_SNIPPET_CHARS = 130
 LEAST_CERTAINTY = 0.2  # for hits of a query that do not contain all its words
 MOST_NAMED = 5
@@ -89,27 +91,22 @@ class RecallParts(NamedTuple):
 
 
 @lru_cache(1_000)  # most conversations answer nothing, and their arguments repeat
-def _raised(parts: RecallParts, least: float, keywords: float, files: float, type: float) -> RecallParts:
-    """Raise these three parts until the score reaches `least`, or to their full value if that is not enough."""
-    score = parts.score
-    if score >= least:
-        return parts
-    lacking = ceil(round((least - score) * 10**DIGITS, 6)) / 10**DIGITS
-    more_keywords = min(lacking, keywords - parts.keywords)
-    more_type = min(lacking - more_keywords, type - parts.type)
-    more_files = min(lacking - more_keywords - more_type, files - parts.files)
-    return parts._replace(
-        keywords=round(parts.keywords + more_keywords, DIGITS),
-        files=round(parts.files + more_files, DIGITS),
-        type=round(parts.type + more_type, DIGITS),
-    )
+def _raised(parts: RecallParts, least: float, full: RecallParts) -> RecallParts:
+    """Raise the parts but the answer until the score reaches `least`, or to their full value if that is not enough."""
+    lacking = ceil(round((least - parts.score) * 10**DIGITS, 6)) / 10**DIGITS
+    for name in ("recency", "keywords", "type", "files"):
+        more = min(lacking, getattr(full, name) - getattr(parts, name))
+        if more > 0:
+            parts = parts._replace(**{name: round(getattr(parts, name) + more, DIGITS)})
+            lacking -= more
+    return parts
 
 
 class _Worth(NamedTuple):
     """Computes the contribution of keywords, files and type to a score."""
 
-    weights: Mapping[str, float]
-    """How well each conversation answers the query; empty without a query."""
+    shares: Mapping[str, float]
+    """How well each conversation answers the query, beside the best one; empty without a query."""
     members: Mapping[str, Collection[str]]
     held: Sequence[Set[str | None]]
     """For each keyword, the conversations that contain it."""
@@ -122,23 +119,28 @@ class _Worth(NamedTuple):
     """The minimum score. A prompt does not lower a conversation below it that would reach it otherwise."""
 
     def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
-        id, weight = outline.id, self.weights.get(outline.id, 0.0 if self.weights else 1.0)
+        id, share = outline.id, self.shares.get(outline.id, 0.0 if self.shares else 1.0)
         is_own = outline.project == self.project
         files = (
             0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
         )
         bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        weighed = RecallParts(answer, recency=recency)
-        if weight:
-            weighed = weighed._replace(
-                keywords=round(weight * self._share(id), DIGITS),
+        weighed = RecallParts(answer)
+        if share:
+            weight, near = share**STEEPNESS, min(1.0, share / NEAR_EQUAL)
+            weighed = RecallParts(
+                answer,
+                keywords=round(weight * self._held_share(id), DIGITS),
+                recency=round(near**RECENCY_STEEPNESS * recency, DIGITS),
                 files=round(weight * files, DIGITS),
                 type=round(weight * bonus, DIGITS),
             )
+        if not self.least:
+            return weighed
         usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
-        return _raised(weighed, self.least, weighed.keywords, usual, bonus) if self.least else weighed
+        return _raised(weighed, self.least, weighed._replace(recency=recency, files=usual, type=bonus))
 
-    def _share(self, id: str) -> float:
+    def _held_share(self, id: str) -> float:
         """Return the share of keywords that a conversation contains."""
         members = self.members[id]
         return sum(not some.isdisjoint(members) for some in self.held) / len(self.held) if self.held else 0.0
@@ -177,6 +179,8 @@ class _Scored(NamedTuple):
     outline: ConversationOutline
     parts: RecallParts
     score: float
+    share: float
+    """How well it answers the query, beside the best answer: orders conversations with equal scores."""
 
 
 class _Answers(NamedTuple):
@@ -200,7 +204,7 @@ class _Answers(NamedTuple):
 
 class Recall(GuestPart):
     def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
-        """Return the matching conversations, best first; equal ones by the time of their last message."""
+        """Return the matching conversations, best first; equal ones by their answers, then by the time of their last message."""
         store = self.engine.store
         since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
         which = self.caller.visible_conversations(
@@ -213,7 +217,7 @@ class Recall(GuestPart):
         among = None if seeds is None else {*seeds, *answers.threads}
         families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
         scored = self._scored(wanted, asked, families, index, answers)
-        order = sorted(scored, key=lambda s: (-s.score, -s.outline.updated_ms, s.outline.id))
+        order = sorted(scored, key=lambda s: (-s.score, -s.share, -s.outline.updated_ms, s.outline.id))
         return RecallPage(
             self._hits(order[offset : offset + limit], asked, families, index, answers),
             total=len(order),
@@ -286,17 +290,17 @@ class Recall(GuestPart):
         if wanted.subjects:
             chosen = {id for id in chosen if families.heads[id].subject in wanted.subjects}
         is_asked = bool(wanted.query or wanted.prompt) and not asked.has_operators
-        weights = {id: share**STEEPNESS for id, share in answers.by_head(families).items()}
+        shares = answers.by_head(families)
         ranks_only = not wanted.query and wanted.least_score > 0
-        # a conversation that answers nothing scores only by its age; but a prompt without a query lowers no score
-        weighed = chosen & weights.keys() if weights and not ranks_only else chosen
+        # a conversation that answers nothing scores 0; but a prompt without a query lowers no score
+        weighed = chosen & shares.keys() if shares and not ranks_only else chosen
         working = self.engine.store.traces.conversations_with_files(families.members(weighed))
-        answering = chosen & weights.keys()
-        words = index.among(families.members(answering)) if weights else index
+        answering = chosen & shares.keys()
+        words = index.among(families.members(answering)) if shares else index
         worth = _Worth(
-            weights=weights,
+            shares=shares,
             members=families.members_of,
-            held=[words.holding(keyword) for keyword in asked.keywords] if answering or not weights else [],
+            held=[words.holding(keyword) for keyword in asked.keywords] if answering or not shares else [],
             working=families.heads_of(working),
             named=self._touching_named(wanted, families),
             project=self.caller.project,
@@ -306,16 +310,14 @@ class Recall(GuestPart):
         scored = []
         for id in chosen:
             outline = families.heads[id]
-            answer = round(MOST_ANSWER * weights.get(id, 0.0), DIGITS) if is_asked else None
+            answer = round(MOST_ANSWER * shares.get(id, 0.0) ** STEEPNESS, DIGITS) if is_asked else None
             recency = freshness(outline.updated_ms, now_ms)
-            if id in weighed:
-                parts = worth.parts(outline, answer, recency)
-            else:
-                parts = RecallParts(answer, recency=recency)
-            if wanted.query and is_asked and id in holding:
-                parts = _raised(parts, wanted.least_score, 1.0, parts.files, parts.type)
+            parts = worth.parts(outline, answer, recency) if id in weighed else RecallParts(answer)
+            if wanted.query and is_asked:
+                full = parts._replace(recency=recency, keywords=1.0 if id in holding else parts.keywords)
+                parts = _raised(parts, wanted.least_score, full)
             if (score := parts.score) >= wanted.least_score:
-                scored.append(_Scored(outline, parts, score))
+                scored.append(_Scored(outline, parts, score, shares.get(id, 0.0)))
         return scored
 
     def _touching_named(self, wanted: RecallQuery, families: Families) -> set[str] | None:
