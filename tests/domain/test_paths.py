@@ -12,6 +12,7 @@ from backstory.domain.paths import (
     match_path,
     names_a_file,
     path_in_project,
+    paths_in_project,
 )
 
 
@@ -86,10 +87,38 @@ def test_folders_patterns_and_words_are_no_files(path: str) -> None:
         ("/w/trees/fix/src/a.py", "/w/trees/fix", "src/a.py"),
         ("/etc/hosts", "/w/shop", "/etc/hosts"),
         ("src\\a.py", "/w/shop", "src/a.py"),
+        ("/w/shop/.claude/worktrees/agent-1/src/a.py", "/w/shop", "src/a.py"),
+        ("/w/shop__worktrees/fix/src/a.py", "/w/shop", "src/a.py"),
+        ("/w/shop.worktrees/fix/src/a.py", "/w/shop", "src/a.py"),
+        ("/w/shopping/src/a.py", "/w/shop", "/w/shopping/src/a.py"),
     ],
 )
 def test_a_file_of_a_project_has_one_path(path: str, directory: str, expected: str) -> None:
     assert path_in_project(path, directory, "/w/shop") == expected
+
+
+@pytest.mark.parametrize(
+    "path", ["D:\\shop\\src\\a.py", "/d/shop/src/a.py", "/mnt/d/shop/src/a.py", "/cygdrive/d/shop/src/a.py"]
+)
+@pytest.mark.parametrize("project", ["/mnt/d/shop", "D:\\shop"])
+def test_a_drive_has_one_spelling(path: str, project: str) -> None:
+    assert path_in_project(path, "", project) == "src/a.py"
+    assert path_in_project(path, "", "/mnt/e/shop") == path.replace("\\", "/")
+
+
+def test_a_path_of_a_command_in_a_folder_means_the_file_that_a_tool_named_from_the_root() -> None:
+    named = ["/w/shop/web/src/a.py", "src/a.py", "a.py", "/w/shop/one/lib/b.py", "/w/shop/two/lib/b.py", "lib/b.py", "/w/shop/web/src/c.py", "/w/shop/src/c.py", "src/c.py"]  # fmt: skip
+    assert paths_in_project(named, "/w/shop", "/w/shop") == {
+        "/w/shop/web/src/a.py": "web/src/a.py",
+        "src/a.py": "web/src/a.py",
+        "a.py": "a.py",  # any file may have this name
+        "/w/shop/one/lib/b.py": "one/lib/b.py",
+        "/w/shop/two/lib/b.py": "two/lib/b.py",
+        "lib/b.py": "lib/b.py",  # two could be meant
+        "/w/shop/web/src/c.py": "web/src/c.py",
+        "/w/shop/src/c.py": "src/c.py",
+        "src/c.py": "src/c.py",  # which was named from the root
+    }
 
 
 def test_a_relative_path_without_a_project_stays() -> None:

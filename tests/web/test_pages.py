@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from html import escape, unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -422,6 +423,38 @@ def test_only_files_are_listed_and_each_once(own_pages: Pages) -> None:
     sessions = own_pages.json(f"/file?path=src/queue.py&project={SHOP}")["sessions"]
     assert {each["id"] for each in sessions} == {MAIN, "codex:files"}
     assert own_pages.json("/file?path=src/queue.py&project=/work/blog")["sessions"] == []
+
+
+def test_a_file_without_a_project_is_that_of_the_project_that_touched_it_last(own_pages: Pages) -> None:
+    store = own_pages.core.engine.store
+    for name, path in (("blog", "src/queue.py"), ("api", "web/src/queue.py")):
+        project = f"/work/{name}"
+        talk = make_conversation(f"codex:{name}", project=project, directory=project)
+        messages = make_messages(talk.id, f"Mend the queue of the {name}.", "Done.", project=project)
+        store.conversations.add(talk, messages, [Trace(messages[1].id, "written", path)])
+    body = own_pages.json("/file?path=src/queue.py")
+    others = {each["project"]: each["sessions"] for each in body["other_projects"]}
+    assert {body["project"], *others} == {SHOP, "/work/blog", "/work/api"}
+    assert others == dict.fromkeys(others, 1)
+    assert {each["project"] for each in body["sessions"]} == {body["project"]}
+    told = {each["session"] for each in body["story"]["events"] if each["session"]}
+    assert told <= {each["id"] for each in body["sessions"]}
+    html = own_pages.get("/file?path=src/queue.py").text
+    assert all(f"project={quote(project, safe='')}" in html for project in others)
+    assert [
+        each["id"] for each in own_pages.json("/file?path=src/queue.py&project=/work/api")["sessions"]
+    ] == ["codex:api"]
+
+
+def test_a_file_counts_the_sessions_that_touched_it_and_not_those_of_a_longer_path(own_pages: Pages) -> None:
+    talk = make_conversation("codex:copy", project=SHOP, directory=SHOP)
+    messages = make_messages(talk.id, "Look.", "Done.", project=SHOP)
+    own_pages.core.engine.store.conversations.add(
+        talk, messages, [Trace(messages[0].id, "read", f"{SHOP}/old/src/queue.py")]
+    )
+    listed = {each["path"]: each["sessions"] for each in own_pages.json("/files")["files"]}
+    for path in ("src/queue.py", "old/src/queue.py"):
+        assert own_pages.json(f"/file?path={path}&project={SHOP}")["total"] == listed[path] == 1
 
 
 def test_projects_of_one_name_are_told_apart(own_pages: Pages) -> None:

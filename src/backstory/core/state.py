@@ -6,7 +6,7 @@ none of them shows as current what another calls superseded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import NamedTuple
@@ -92,7 +92,7 @@ class ProjectStates(CorePart):
         dismissed = self.engine.store.sayings.dismissed()
         statements = fold(self._settled(conversations, sayings, ends), saved, dismissed)
         last_work = max((each.updated_at for each in conversations), default=None)
-        statements = ended(statements, _later_words(ends), last_work)
+        statements = ended(statements, _LaterWords(ends).after, last_work)
         statements = [
             each._replace(state=StatementState.DISMISSED) if each.id in dismissed else each
             for each in with_checks_ended(statements)
@@ -256,14 +256,24 @@ def _left_open(end: ConversationEnd, stated: Sequence[PlacedSaying]) -> list[Pla
     ]
 
 
-def _later_words(ends: Mapping[str, _RecentEnd]) -> dict[str, list[frozenset[str]]]:
-    """For each conversation, the content words of each message in later ones. Newest first."""
-    later: dict[str, list[frozenset[str]]] = {}
-    words: list[frozenset[str]] = []
-    for id, end in ends.items():
-        later[id] = list(words)
-        words += [StatedText.of(text[:MAX_LATER_CHARS]).words for text in end.texts]
-    return later
+class _LaterWords:
+    """The content words of the last messages, worked out only for conversations that an open item asks for: most of the
+    time that a state takes would go into them."""
+
+    def __init__(self, ends: Mapping[str, _RecentEnd]) -> None:
+        self._ends = ends
+        self._words: dict[str, list[frozenset[str]]] = {}
+
+    def after(self, conversation: str) -> Iterator[frozenset[str]]:
+        """The words of each message in the conversations after this one, newest first."""
+        if conversation not in self._ends:
+            return
+        for id, end in self._ends.items():
+            if id == conversation:
+                return
+            if id not in self._words:
+                self._words[id] = [StatedText.of(text[:MAX_LATER_CHARS]).words for text in end.texts]
+            yield from self._words[id]
 
 
 def _once(memories: Iterable[Memory]) -> list[Memory]:

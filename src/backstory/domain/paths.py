@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
+from functools import lru_cache
 
 from .lazy import lazy_pattern
 
@@ -35,6 +36,12 @@ _DOT_FILES = lazy_pattern(
 )
 
 
+_DRIVE = lazy_pattern(r"^(?:/mnt|/cygdrive)?/([A-Za-z])(?:/|$)")
+_WORKTREE = lazy_pattern(r"(?:/\.claude/|/\.|__|[._-])worktrees/[^/]+/(?=.)")
+"""Behind the root of a project: further checkouts in it or beside it, as assistants and people make them."""
+
+
+@lru_cache(maxsize=4_096)
 def names_a_file(path: str) -> bool:
     """True if the spelling of a path looks like a file, not like a folder, a pattern or part of an expression."""
     parts = path_parts(path)
@@ -53,15 +60,49 @@ def path_in_project(path: str, directory: str, project: str) -> str:
 
     `path` may be relative to `directory`."""
     whole = path.replace("\\", "/")
-    is_whole = whole.startswith(("/", "~")) or whole[1:3] == ":/"
+    is_whole = is_absolute(whole)
     roots = [root.replace("\\", "/").rstrip("/") for root in (project, directory)]
     if not is_whole:
         whole = f"{roots[1] or roots[0]}/{whole}"
     whole = posixpath.normpath(whole)
     for root in filter(None, roots):
-        if whole.lower().startswith(f"{root.lower()}/"):
-            return whole[len(root) + 1 :]
+        if inside := _below(whole, root) or _below(_on_drive(whole), _on_drive(root)):
+            return inside
     return whole.lstrip("/") if not is_whole and not any(roots) else whole
+
+
+def paths_in_project(paths: Iterable[str], directory: str, project: str) -> dict[str, str]:
+    """By spelling, the file that each of the paths in one conversation means, as `path_in_project` spells it.
+
+    Commands also run in folders of a project: a relative path with a folder that no tool named from the root means the
+    one file below the root whose path ends with it, if there is one."""
+    files = {path: path_in_project(path, directory, project) for path in dict.fromkeys(paths)}
+    rooted = {files[path] for path in files if is_absolute(path) and not is_absolute(files[path])}
+    for path, file in files.items():
+        if not is_absolute(path) and file not in rooted and "/" in file:
+            longer = [each for each in rooted if each.lower().endswith(f"/{file.lower()}")]
+            files[path] = longer[0] if len(longer) == 1 else file
+    return files
+
+
+def is_absolute(path: str) -> bool:
+    """True if a path begins at a root, a home directory or a drive."""
+    return path.startswith(("/", "~", "\\")) or path[1:3] in (":/", ":\\")
+
+
+def _below(path: str, root: str) -> str:
+    """The part of a path below a root, or below another checkout of it; "" if it is elsewhere."""
+    if not path.lower().startswith(root.lower()):
+        return ""
+    rest = path[len(root) :]
+    if checkout := _WORKTREE.match(rest):
+        return rest[checkout.end() :]
+    return rest[1:] if rest.startswith("/") else ""
+
+
+def _on_drive(path: str) -> str:
+    """`/mnt/d/x` and `/d/x`, as WSL, Git Bash and Cygwin spell `D:/x`. Other paths are returned as they are."""
+    return _DRIVE.sub(lambda match: f"{match[1]}:/", path)
 
 
 def distinct_names(projects: Iterable[str]) -> dict[str, str]:

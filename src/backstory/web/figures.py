@@ -1,10 +1,10 @@
-"""Figures over a whole store that pages show: kept for a minute, or until something is changed on a page."""
+"""Figures over a whole store that pages show: computed once as long as nothing is stored, else at most once a minute."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..core import Core, Engine
@@ -14,25 +14,43 @@ from ..domain.paths import distinct_names
 T = TypeVar("T")
 
 FRESH_S = 60.0
+MAX_UNCHANGED_S = 900.0
+"""The age of a figure over a store in which nothing changed: some of them count back from the present."""
 MAX_CACHED_FIGURES = 500  # of one engine
 
-_kept: WeakKeyDictionary[Engine, dict[Hashable, tuple[float, Any]]] = WeakKeyDictionary()
+
+class _Figure(NamedTuple):
+    value: Any
+    made_at_s: float
+    version: Hashable | None
+    """The version of the store before it was read."""
+
+
+_kept: WeakKeyDictionary[Engine, dict[Hashable, _Figure]] = WeakKeyDictionary()
 
 
 def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
-    """Return the result of `make` for this caller's project, cached for a minute. Safe for threads: two concurrent
-    calls both compute it."""
+    """Return the result of `make` for this caller's project, cached for a minute, or longer if nothing was stored since.
+    Safe for threads: two concurrent calls both compute it."""
     figures = _kept.setdefault(core.engine, {})
     key = (name, core.caller.project, core.caller.session)
-    until_s, value = figures.get(key, (0.0, None))
-    if time.monotonic() < until_s:
-        result: T = value
+    version = core.engine.store.version()
+    cached = figures.get(key)
+    if cached is not None and _is_valid(cached, version):
+        result: T = cached.value
         return result
+    now_s = time.monotonic()
     made = make()
     if len(figures) >= MAX_CACHED_FIGURES:
         figures.clear()
-    figures[key] = (time.monotonic() + FRESH_S, made)
+    figures[key] = _Figure(made, now_s, version)
     return made
+
+
+def _is_valid(cached: _Figure, version: Hashable | None) -> bool:
+    age_s = time.monotonic() - cached.made_at_s
+    is_unchanged = version is not None and cached.version == version
+    return age_s < (MAX_UNCHANGED_S if is_unchanged else FRESH_S)
 
 
 def busy_hours(core: Core) -> list[tuple[int, int]]:

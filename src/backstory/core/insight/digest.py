@@ -185,9 +185,9 @@ def open_tasks(store: Store, where: Filter) -> list[Memory]:
     return urgent_first(t for t in tasks if last.get((t.surface, t.key), t.id) == t.id)
 
 
-def _is_reported(task: Memory, reports: Iterable[tuple[Memory, frozenset[str]]]) -> bool:
+def _is_reported(task: Memory, reports: Sequence[tuple[Memory, frozenset[str]]]) -> bool:
     """True if a report contains nearly all words of the task."""
-    if task.key is not None:
+    if task.key is not None or not reports:
         return False
     words = terms_of(task.text.partition(":")[2] or task.text)
     return bool(words) and any(

@@ -5,7 +5,7 @@ A saved memory is never ended by what a message says; it may be confirmed by it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 
@@ -118,20 +118,18 @@ def _confirm(each: _Standing, by: Statement) -> None:
 
 def ended(
     statements: Iterable[Statement],
-    later_words: Mapping[str, Sequence[frozenset[str]]],
+    later_words: Callable[[str], Iterable[frozenset[str]]],
     last_work: datetime | None,
 ) -> list[Statement]:
-    """Open items that later sessions took up, with what they are since then. `later_words` has, by conversation, the content
-    words of each message in the conversations after it. What work of STALE_AFTER passed by is stale: a pause does not count,
+    """Open items that later sessions took up, with what they are since then. `later_words` returns the content words
+    of each message in the conversations after one. What work of STALE_AFTER passed by is stale: a pause does not count,
     since whoever comes back after it wants to know what was left open."""
     endings = []
     for statement in statements:
         if statement.state is StatementState.OPEN and statement.kind in ENDED_BY_WORK:
             own = StatedText.of(statement.text).words
             needed = min(ANSWERING_WORDS, len(own))
-            if needed and any(
-                len(own & other) >= needed for other in later_words.get(statement.conversation, ())
-            ):
+            if needed and any(len(own & other) >= needed for other in later_words(statement.conversation)):
                 is_question = statement.kind is StatementKind.QUESTION
                 state = StatementState.ANSWERED if is_question else StatementState.DONE
                 statement = statement._replace(state=state)

@@ -34,7 +34,7 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
         raise NotAllowed(
             "This server has no files of yours.", hint="Use `backstory web` on your own machine."
         )
-    name = file_on_disk(core, path)
+    name = file_on_disk(core, path, asked.text("project"))
     version = os.stat(name).st_mtime_ns if os.path.isfile(name) else 0
     lines = figure(core, ("blame", name, version), lambda: core.blame.lines(name, places()))
     visible_lines = lines[:MAX_LINES]
@@ -51,11 +51,14 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
     return View("blame.html", body, f"Blame: {path}")
 
 
-def file_on_disk(core: Core, path: str) -> str:
-    """The file that a conversation calls so: in the directory of the last one that touched it and where it exists."""
+def file_on_disk(core: Core, path: str, project: str) -> str:
+    """The file that a conversation calls so: in its project, or in the directory of the last one that touched it and
+    where it exists."""
     if os.path.isabs(path) or not core.caller.is_local:
         return path
-    where = core.caller.visible(Filter(kinds=(Kind.MESSAGE,)))
+    if project and os.path.isfile(os.path.join(project, path)):
+        return os.path.join(project, path)
+    where = core.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [project]))))
     touching = dict.fromkeys(hit.conversation for hit in core.engine.store.traces.touching(path, where))
     directories = {each.id: each.directory for each in core.engine.store.conversations.get(list(touching))}
     files = (os.path.join(directories[id], path) for id in touching if directories.get(id))

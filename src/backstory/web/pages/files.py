@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...core import Core
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind
-from ...domain.paths import names_a_file, path_in_project
+from ...domain.paths import names_a_file, paths_in_project
 from ...domain.records import Conversation, Message, TraceHit
 from ...domain.story import FileStory
 from ...domain.when import iso
@@ -45,18 +47,16 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def _counted(core: Core, hits: list[TraceHit]) -> tuple[int, list[Json]]:
-    return len(hits), _by_file(core, [hit for hit in hits if names_a_file(hit.value)])
+    return len(hits), _by_file(core, hits)
 
 
 def _by_file(core: Core, hits: list[TraceHit]) -> list[Json]:
     """The last touched first. Spellings of one file are one row."""
-    ids = sorted({hit.conversation for hit in hits})
-    conversations = {each.id: each for each in core.engine.store.conversations.get(ids)}
+    conversations, paths = _paths_by_spelling(core, hits)
     files: dict[tuple[str, str], list[TraceHit]] = {}
     for hit in hits:
-        if (conversation := conversations.get(hit.conversation)) is not None:
-            path = path_in_project(hit.value, conversation.directory, conversation.project)
-            files.setdefault((conversation.project, path), []).append(hit)
+        if path := paths.get((hit.conversation, hit.value)):
+            files.setdefault((conversations[hit.conversation].project, path), []).append(hit)
     return [
         {
             "path": path,
@@ -69,33 +69,77 @@ def _by_file(core: Core, hits: list[TraceHit]) -> list[Json]:
     ]
 
 
+def _paths_by_spelling(
+    core: Core, hits: Sequence[TraceHit]
+) -> tuple[dict[str, Conversation], dict[tuple[str, str], str]]:
+    """The conversations by id, and the file that each spelling in them means."""
+    spellings: dict[str, dict[str, None]] = {}
+    for hit in hits:
+        spellings.setdefault(hit.conversation, {})[hit.value] = None
+    conversations = {each.id: each for each in core.engine.store.conversations.get(sorted(spellings))}
+    paths = {
+        (id, spelling): path
+        for id, each in conversations.items()
+        for spelling, path in file_paths(spellings[id], each).items()
+    }
+    return conversations, paths
+
+
+def file_paths(spellings: Iterable[str], conversation: Conversation) -> dict[str, str]:
+    """The files that spellings in a conversation mean, without those that name no file."""
+    files = (each for each in spellings if names_a_file(each))
+    return paths_in_project(files, conversation.directory, conversation.project)
+
+
 def conversation_files(core: Core, conversation: Conversation) -> list[str]:
     """The files that a conversation read or wrote, each once: those it wrote first, of these the most touched."""
-    paths = core.engine.store.traces.files([conversation.id]).get(conversation.id, [])
-    return list(
-        dict.fromkeys(
-            path_in_project(path, conversation.directory, conversation.project)
-            for path in paths
-            if names_a_file(path)
-        )
-    )
+    spellings = core.engine.store.traces.files([conversation.id]).get(conversation.id, [])
+    return list(dict.fromkeys(file_paths(spellings, conversation).values()))
 
 
 def file_page(core: Core, asked: PageQuery) -> View:
+    """The file at a path from the root of a project. Without a project: of the files whose path ends so, those in the
+    project that was last at one of them, and the names of the other projects."""
     path = asked.text("path")
     if not path:
         raise InvalidInput("path is empty.", hint="Name a file.", field="path")
-    where = Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [asked.text("project")])))
+    wanted = asked.text("project")
+    where = Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [wanted])))
     touched = core.engine.store.traces.touching(path, core.caller.visible(where))
+    conversations, paths = _paths_by_spelling(core, touched)
+    touched = [hit for hit in touched if (hit.conversation, hit.value) in paths]
+    projects = Counter(conversations[id].project for id in dict.fromkeys(hit.conversation for hit in touched))
+    project = wanted or next(iter(projects), "")
+    own = [hit for hit in touched if conversations[hit.conversation].project == project]
+    if any(paths[hit.conversation, hit.value] == path for hit in own):
+        own = [hit for hit in own if paths[hit.conversation, hit.value] == path]
+    sessions = _sessions(core, own, conversations)
+    body = {
+        "path": path,
+        "project": project,
+        "other_projects": [
+            {"project": name, "sessions": count} for name, count in projects.items() if name != project
+        ],
+        "sessions": sessions,
+        "total": len({hit.conversation for hit in own}),
+        "story": story_body(_story(core, path, project, is_from_root=bool(wanted))),
+        "can_blame": core.caller.is_local and os.path.isfile(file_on_disk(core, path, project)),
+    }
+    return View("file.html", body, path)
+
+
+def _sessions(
+    core: Core, touched: Sequence[TraceHit], conversations: Mapping[str, Conversation]
+) -> list[Json]:
+    """The sessions that touched a file, the last first, each with the place where it first did."""
     by_session: dict[str, list[TraceHit]] = {}
     for hit in touched:
         by_session.setdefault(hit.conversation, []).append(hit)
     chosen = list(by_session)[:MOST_SESSIONS]
-    known = {each.id: each for each in core.engine.store.conversations.get(chosen)}
     first = core.ask.load(by_session[id][-1].entry for id in chosen)
-    sessions = [
+    return [
         {
-            **conversation_card(known[id]),
+            **conversation_card(conversations[id]),
             "written": sum(hit.kind == "written" for hit in by_session[id]),
             "read": sum(hit.kind == "read" for hit in by_session[id]),
             "number": entry.seq + 1
@@ -104,21 +148,9 @@ def file_page(core: Core, asked: PageQuery) -> View:
             "last": iso(by_session[id][0].at),
         }
         for id in chosen
-        if id in known
     ]
-    body = {
-        "path": path,
-        "project": asked.text("project"),
-        "sessions": sessions,
-        "total": len(by_session),
-        "story": story_body(_story(core, path, asked.text("project"))),
-        "can_blame": core.caller.is_local and os.path.isfile(file_on_disk(core, path)),
-    }
-    return View("file.html", body, path)
 
 
-def _story(core: Core, path: str, project: str) -> FileStory:
-    """The story of the file at this path from the root of a project; without a project, of every file whose path
-    ends with it."""
-    projects = (project,) if project else ()
-    return core.stories.of(path, projects, limit=MOST_EVENTS, is_from_root=bool(project))
+def _story(core: Core, path: str, project: str, *, is_from_root: bool) -> FileStory:
+    """The story of the file at this path from the root of a project, or of every file of it whose path ends so."""
+    return core.stories.of(path, (project,), limit=MOST_EVENTS, is_from_root=is_from_root)
