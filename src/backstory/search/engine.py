@@ -92,11 +92,18 @@ class Search:
         With `units` the query is searched by these words alone, and not by meaning or related words.
         Without `only_relevant` the nearest are returned even where nothing has to do with the query."""
         backlog = self._backlog if units is None else None
-        evidence = Gathering(self._store, backlog, query, where, pool, units).evidence()
-        scores = score(evidence)
-        groups = apart(evidence, scores) if by_place else grouped(self._store, evidence, scores)
-        if groups and only_relevant and not is_relevant(evidence, lambda: self._store.entries.count(where)):
-            groups = []
+
+        def search(store: Store) -> Found:
+            evidence = Gathering(store, backlog, query, where, pool, units).evidence()
+            scores = score(evidence)
+            groups = apart(evidence, scores) if by_place else grouped(store, evidence, scores)
+            if groups and only_relevant and not is_relevant(evidence, lambda: store.entries.count(where)):
+                groups = []
+            return self._found(groups, evidence, scores)
+
+        return self._store.searched(search)
+
+    def _found(self, groups: list[Group], evidence: Evidence, scores: Scores) -> Found:
         return Found(
             hits=_hits(groups, evidence, scores),
             strategy="text" if evidence.vector is None else "hybrid",

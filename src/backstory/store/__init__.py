@@ -12,12 +12,12 @@ all rooms up front would make that a sixth slower.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..domain.census import Census
 from ..domain.errors import BackstoryError
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .usage import UsageRoom
     from .witnesses import WitnessRoom
 
+T = TypeVar("T")
 
 _PARTS = {
     "conversations": ("_writer", "traces", "sayings", "results", "runs", "usage"),
@@ -126,6 +127,10 @@ class Store:
     def in_transaction(self) -> bool:
         """True inside a transaction of this thread."""
         return self.database.in_transaction
+
+    def searched(self, search: Callable[[Store], T]) -> T:
+        """Run a search, which changes nothing, on this store or on a copy with all that was saved until now."""
+        return search(self)
 
     def version(self) -> Hashable | None:
         """A value that changes with every commit of any process; None if the database cannot provide one."""

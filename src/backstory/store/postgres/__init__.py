@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from .. import Store
 from ..tables import Forgettable, with_words_of
 from .database import PostgresDatabase
 from .pool import PostgresPool
+from .standby import StandbySearch
 from .text import PostgresText
 from .vectors import PostgresVectors
+
+T = TypeVar("T")
 
 
 class PostgresStore(Store):
@@ -16,10 +22,22 @@ class PostgresStore(Store):
     database: PostgresDatabase
 
     def __init__(
-        self, pool: str | PostgresPool, *, tenant: str = "public", busy_timeout_s: float = 30.0
+        self,
+        pool: str | PostgresPool,
+        *,
+        tenant: str = "public",
+        busy_timeout_s: float = 30.0,
+        read_url: str = "",
     ) -> None:
-        database = PostgresDatabase(pool, tenant, busy_timeout_s=busy_timeout_s)
+        owns_pool = isinstance(pool, str)
+        if isinstance(pool, str):
+            pool = PostgresPool(pool, read_url=read_url, busy_timeout_s=busy_timeout_s)
+        database = PostgresDatabase(pool, tenant, owns_pool=owns_pool)
         super().__init__(database, PostgresText(database), PostgresVectors(database))
+        self._standby = StandbySearch(standby, database) if (standby := database.standby) else None
+
+    def searched(self, search: Callable[[Store], T]) -> T:
+        return search(self) if self._standby is None else self._standby.run(search, self)
 
     def delete_tenant(self) -> None:
         """Delete the whole store, overwrite its bytes, and close it. A run that is stopped is finished by the next one.

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from psycopg import OperationalError
+from psycopg.pq import TransactionStatus
 
 from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
@@ -37,7 +38,7 @@ from .layout import (
     statements,
 )
 from .move import move_schema
-from .pool import PooledConnection, PostgresPool
+from .pool import COMMITS, PooledConnection, PostgresPool
 from .residue import overwrite
 from .scope import MARK, scoped
 from .tenants import Tenant, find_tenant, make_tenant, tenant_numbers
@@ -56,6 +57,13 @@ _OWN_INDEXES = (
 )
 
 UNDONE = "Nothing was saved; try again."
+_COUNT_COMMIT = (
+    f"INSERT INTO counter (name, value) SELECT '{COMMITS}', 1 WHERE pg_current_xact_id_if_assigned() IS NOT NULL"
+    f" AND EXISTS (SELECT 1 FROM tenant WHERE number = {MARK})"
+    " ON CONFLICT (name) DO UPDATE SET value = counter.value + 1 RETURNING value"
+)
+"""Sent with COMMIT, so that a transaction without the tenant's lock waits for another one's commit at most. Counts
+transactions that changed something; none once the tenant is deleted."""
 LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
 NO_TENANT = Tenant(0, "", 0)
 """The pseudo-tenant that prepares the tables. No tenant has its number, so it sees no rows."""
@@ -64,10 +72,11 @@ NO_TENANT = Tenant(0, "", 0)
 class PostgresDatabase(Database):
     skip_locked = " FOR UPDATE SKIP LOCKED"
 
-    def __init__(self, pool: str | PostgresPool, tenant: str, *, busy_timeout_s: float) -> None:
-        self._owns_pool = isinstance(pool, str)
-        self._pool = PostgresPool(pool, busy_timeout_s=busy_timeout_s) if isinstance(pool, str) else pool
+    def __init__(self, pool: PostgresPool, tenant: str, *, owns_pool: bool) -> None:
+        self._owns_pool = owns_pool
+        self._pool = pool
         self.vector_schema = self._pool.vector_schema
+        self.standby = self._pool.standby
         self.tenant = NO_TENANT
         self._is_closed = False
         self._local = threading.local()
@@ -85,12 +94,16 @@ class PostgresDatabase(Database):
 
     def _prepare(self) -> None:
         """Bring the tables that all tenants share up to date, once for each pool."""
+        is_migrated = False
         with self.transaction():
             self._make_schema()
             level = self.value(COMPAT) if self.has_table("migration") else None
             migrate(self, "postgres", lambda version: None)
             if self.value(COMPAT) != level or level is None:
                 self._define(deletions_with_an_entry(script_paths("postgres")))
+                is_migrated = True
+        if is_migrated:
+            self._pool.drain()  # a connection that has seen all tables change keeps 3 MB of it for as long as it lives
         self._pool.is_prepared = True
 
     def _make(self, name: str) -> Tenant:
@@ -208,10 +221,22 @@ class PostgresDatabase(Database):
             )
 
     def _commit(self, connection: PooledConnection) -> None:
-        with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
-            status = connection.execute("COMMIT").statusmessage
-        if status != "COMMIT":  # a statement failed, and the caller caught its error
+        if connection.info.transaction_status == TransactionStatus.INERROR:  # the caller caught an error
             raise Unavailable("The database undid the transaction, because part of it failed.", hint=UNDONE)
+        with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
+            cursor = connection.execute(f"{self.statement(_COUNT_COMMIT).decode()}; COMMIT".encode())
+        for (commits,) in cursor.fetchall():
+            self._local.commits = commits
+
+    @property
+    def known_commits(self) -> int:
+        """The number of the tenant's commits, as far as this thread has read or made them."""
+        return getattr(self._local, "commits", 0)
+
+    def read_commits(self) -> None:
+        """Read the number of commits that the tenant has had by now."""
+        sql = "SELECT coalesce(max(value), 0) FROM counter WHERE name = ?"
+        self._local.commits = self.value(sql, [COMMITS])
 
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
         return f"{column} = ANY(?::bigint[])", list(numbers)

@@ -6,7 +6,8 @@ transaction in another one, which served another tenant before. A store gets a c
 tables in full.
 
 A lost connection is replaced, and a statement is sent again only where repeating it is safe: for reads, and for the
-beginning of a transaction.
+beginning of a transaction. A server that was the primary and is now a standby counts as lost: it refuses changes, and
+what it reads may be old. Both are repeated until another server has taken over, or the patience of the caller ends.
 """
 
 from __future__ import annotations
@@ -15,25 +16,28 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool import ConnectionPool, PoolTimeout
 
-from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFull, TimedOut, Unavailable
+from ...domain.errors import InvalidInput, NotAllowed, Unavailable
 from ..migrate import LATEST
 from .dialect import adapt_values
+from .errors import COLLIDED, TRY_AGAIN, Demoted, in_our_words, is_lost
 from .layout import SCHEMA
+from .tenants import Tenant
 
 MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
 OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the nearest disappear
-PAUSES_S = (0.02, 0.1, 0.3, 1.0, 2.0, 4.0)  # a database restarts within these
-RECONNECT_S = 30.0  # it tries ever more rarely; after so long whoever asks next begins anew
-LOST = {"53300", "57P01", "57P02", "57P03"}  # too many connections, shut down, crashed, starting
-COLLIDED = {"40001", "40P01"}  # serialization failure, deadlock
+PAUSES_S = (0.02, 0.1, 0.3, 1.0)  # before each repetition; the last one goes on until patience ends
+RESTART_S = 8.0  # a database restarts within this; callers with less patience wait for it too
+RECONNECT_S = 2.0  # the pool tries ever more rarely; after this time whoever asks next begins anew
+TURN_S = 3.0  # for one connection; whoever still has none asks again, which lets the pool begin anew
 OPTIONS: dict[str, Any] = {
     "autocommit": True,  # we say BEGIN ourselves
     "prepare_threshold": None,  # a prepared statement belongs to a session
@@ -44,9 +48,16 @@ OPTIONS: dict[str, Any] = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,  # milliseconds: keepalives are not sent while a question is on its way
 }
-TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
-
+STANDBY_WAIT_S = 1.0  # for a connection or a lock: the primary would have answered by then
+STANDBY_REST_S = 5.0  # for which a standby that did not answer is not asked
+COMMITS = "commit"
+"""The name of the counter of a tenant's commits."""
+_STANDBY_STATE = (
+    "SELECT current_setting('backstory.tenant'), (SELECT made_at FROM tenant WHERE number = {0:d} AND name = %s),"
+    " (SELECT value FROM counter WHERE tenant_number = {0:d} AND name = %s)"
+)
 
 LOCAL_SETTINGS = {
     "backstory.level": f"{LATEST}",  # which triggers compare with what the store needs
@@ -63,17 +74,18 @@ T = TypeVar("T")
 
 class PostgresPool:
     def __init__(
-        self, url: str, *, busy_timeout_s: float = 30.0, most_connections: int = MOST_CONNECTIONS
+        self,
+        url: str,
+        *,
+        read_url: str = "",
+        busy_timeout_s: float = 30.0,
+        most_connections: int = MOST_CONNECTIONS,
     ) -> None:
+        """`read_url` leads to a standby, or to several, for searches."""
         self._lock_timeout_ms = int(busy_timeout_s * 1000)
-        try:
-            self.name = _name(url)
-        except psycopg.ProgrammingError:
-            raise InvalidInput(
-                "database_url is not a URL of PostgreSQL.",
-                hint="Use postgresql://user:password@host/database.",
-                field="database_url",
-            ) from None
+        self._patience_s = busy_timeout_s
+        self.name = _name(url, "database_url")
+        standby_name = _name(read_url, "read_url") if read_url else ""
         self.is_prepared = False
         """True if the shared tables are up to date; the first store to be opened prepares them."""
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
@@ -90,13 +102,14 @@ class PostgresPool:
             configure=adapt_values,
             open=True,
         )
+        self.standby = StandbyPool(read_url, standby_name) if read_url else None
 
     def read(self, tenant: int, statement: bytes, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Run one statement that may be run twice, as a transaction of its own, and fetch its rows."""
         settings = _local_settings(tenant, self._lock_timeout_ms)
 
         def fetch(connection: PooledConnection) -> list[tuple[Any, ...]]:
-            rows = _in_one_transaction(connection, settings, statement, parameters)
+            rows = _in_one_transaction(connection, settings, statement, parameters, self.name)
             self.give_back(connection)
             return rows
 
@@ -111,7 +124,9 @@ class PostgresPool:
             statements += "; SELECT pg_advisory_xact_lock({:d}, {:d})".format(*lock)
 
         def begin(connection: PooledConnection) -> PooledConnection:
-            connection.execute(statements.encode())
+            cursor = connection.execute(statements.encode())
+            cursor.nextset()  # of BEGIN there are no rows
+            _check_primary(cursor, self.name)
             return connection
 
         return self._on_a_connection(begin)
@@ -128,23 +143,45 @@ class PostgresPool:
 
     def _on_a_connection(self, run: Callable[[PooledConnection], T]) -> T:
         """Borrow a connection for `run`, which returns or retains it. A lost connection is replaced."""
-        for pause_s in PAUSES_S:
+        give_up_at: float | None = None
+        for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
             try:
                 return self._once(run)
             except psycopg.OperationalError as error:
-                if not _is_lost(error) and error.sqlstate not in COLLIDED:
+                now = time.monotonic()
+                give_up_at = give_up_at or now + max(self._patience_s, RESTART_S)
+                if not (is_lost(error) or error.sqlstate in COLLIDED) or now + pause_s > give_up_at:
                     raise
-            self._pool.check()  # where one is lost, all are
+                self._renew(error)
             time.sleep(pause_s)
-        return self._once(run)
+        raise AssertionError("the last pause is repeated")
+
+    def _renew(self, error: psycopg.Error) -> None:
+        """Replace connections: where one is lost, others are. Those to a standby work, and must be closed for their kind."""
+        if isinstance(error, Demoted):
+            self.drain()
+        elif is_lost(error):
+            self._pool.check()
+
+    def drain(self) -> None:
+        """Replace every connection, those in use when they are returned."""
+        self._pool.drain()
 
     def _once(self, run: Callable[[PooledConnection], T]) -> T:
-        connection = self._pool.getconn()
+        connection = self._connection()
         try:
             return run(connection)
         except BaseException:
             self.give_back(connection)
             raise
+
+    def _connection(self) -> PooledConnection:
+        """A free connection, waited for as long as the caller has patience."""
+        give_up_at = time.monotonic() + self._patience_s
+        while (left_s := give_up_at - time.monotonic()) > TURN_S:
+            with suppress(PoolTimeout):
+                return self._pool.getconn(timeout=TURN_S)
+        return self._pool.getconn(timeout=max(left_s, 0.001))
 
     def give_back(self, connection: PooledConnection) -> None:
         if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
@@ -167,24 +204,75 @@ class PostgresPool:
 
     def close(self) -> None:
         self._pool.close()
+        if self.standby is not None:
+            self.standby.close()
 
     @contextmanager
     def in_our_words(self, *, when_lost: str = TRY_AGAIN) -> Iterator[None]:
-        try:
+        with in_our_words(self.name, when_lost=when_lost):
             yield
-        except psycopg.Error as error:
-            raise _in_our_words(error, self.name, when_lost) from error
 
 
-def _name(url: str) -> str:
+class StandbyPool:
+    """Connections to a standby, or to several behind one address, which may be away at any time: `standby.py`."""
+
+    def __init__(self, url: str, name: str) -> None:
+        self.name = name
+        self._rests_until = 0.0
+        self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
+            url,
+            kwargs=OPTIONS | {"connect_timeout": 2},
+            min_size=0,
+            max_size=MOST_CONNECTIONS,
+            num_workers=1,
+            timeout=STANDBY_WAIT_S,
+            reconnect_timeout=STANDBY_WAIT_S,
+            configure=adapt_values,
+            open=True,
+        )
+
+    @property
+    def is_resting(self) -> bool:
+        """True while nobody asks the standby, because it did not answer."""
+        return time.monotonic() < self._rests_until
+
+    def rest(self) -> None:
+        self._rests_until = time.monotonic() + STANDBY_REST_S
+
+    def read(
+        self, tenant: Tenant, statement: bytes, parameters: Sequence[Any]
+    ) -> tuple[tuple[Any, ...], list[tuple[Any, ...]]]:
+        """The state of a tenant on the standby, and the rows of a statement, which are at least as new."""
+        settings = _local_settings(tenant.number, int(STANDBY_WAIT_S * 1000)).encode()
+        state = _STANDBY_STATE.format(tenant.number).encode()
+        with in_our_words(self.name), self._pool.connection() as connection:
+            with connection.pipeline():
+                connection.execute(settings)
+                first = connection.execute(state, [tenant.name, COMMITS])
+                cursor = connection.execute(statement, parameters)
+            return first.fetchall()[0], cursor.fetchall()
+
+    def close(self) -> None:
+        self._pool.close()
+
+
+def _name(url: str, field: str) -> str:
     """The database without its user's password."""
-    parts = conninfo_to_dict(url)
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise InvalidInput(
+            f"{field} is not a URL of PostgreSQL.",
+            hint="Use postgresql://user:password@host/database.",
+            field=field,
+        ) from None
     return f"{parts.get('dbname') or 'the default database'} on {parts.get('host') or 'this machine'}"
 
 
 def _local_settings(tenant: int, lock_timeout_ms: int = 0) -> str:
-    """A statement that makes a tenant the only one, until the transaction ends."""
-    return f"SELECT set_config('backstory.tenant', '{tenant:d}', true), {_common_settings(lock_timeout_ms)}"
+    """A statement that makes a tenant the only one, until the transaction ends. The last column tells a standby."""
+    common = _common_settings(lock_timeout_ms)
+    return f"SELECT set_config('backstory.tenant', '{tenant:d}', true), {common}, pg_is_in_recovery()"
 
 
 @lru_cache
@@ -195,16 +283,28 @@ def _common_settings(lock_timeout_ms: int) -> str:
 
 
 def _in_one_transaction(
-    connection: psycopg.Connection[Any], settings: str, statement: bytes, parameters: Sequence[Any]
+    connection: psycopg.Connection[Any],
+    settings: str,
+    statement: bytes,
+    parameters: Sequence[Any],
+    name: str,
 ) -> list[tuple[Any, ...]]:
-    """The rows of a statement that runs with local settings.
+    """The rows of a statement that runs with local settings on the primary.
 
     All that a pipeline sends is one transaction, and one round trip.
     """
     with connection.pipeline():
-        connection.execute(settings.encode())
+        first = connection.execute(settings.encode())
         cursor = connection.execute(statement, parameters)
+    _check_primary(first, name)
     return cursor.fetchall()
+
+
+def _check_primary(settings: psycopg.Cursor[Any], name: str) -> None:
+    """Raise Demoted for the answer of a standby to `_local_settings`."""
+    ((*_, is_standby),) = settings.fetchall()
+    if is_standby:
+        raise Demoted(f"the server of {name} is a standby, which changes nothing")
 
 
 def _check_transactions(connection: psycopg.Connection[Any], name: str) -> None:
@@ -215,7 +315,7 @@ def _check_transactions(connection: psycopg.Connection[Any], name: str) -> None:
         connection.execute(f"BEGIN; {settings}".encode())
         is_whole = connection.execute(question).fetchone() == expected
         connection.execute("COMMIT")
-        is_whole = is_whole and _in_one_transaction(connection, settings, question, ()) == [expected]
+        is_whole = is_whole and _in_one_transaction(connection, settings, question, (), name) == [expected]
     except psycopg.errors.ProtocolViolation:  # the answer of PgBouncer where `pool_mode = statement`
         is_whole = False
     if not is_whole:
@@ -258,35 +358,3 @@ def _checked(connection: psycopg.Connection[Any]) -> str:
             hint="Install a newer one on the server, then run: ALTER EXTENSION vector UPDATE",
         )
     return str(schema)
-
-
-def _is_lost(error: psycopg.Error) -> bool:
-    if not isinstance(error, psycopg.OperationalError) or isinstance(error, PoolClosed | PoolTimeout):
-        return False
-    return error.sqlstate is None or error.sqlstate in LOST or error.sqlstate.startswith("08")
-
-
-def _in_our_words(error: psycopg.Error, name: str, when_lost: str) -> BackstoryError:
-    code = error.sqlstate or ""
-    if code == "53100":
-        return StorageFull(
-            f"There is no space left for {name}.", hint="Nothing was saved; free some space and try again."
-        )
-    if code == "55P03":
-        return TimedOut("The store is busy: another server holds it for too long.", hint="Try again.")
-    if code in ("42501", "25006", "28000", "28P01"):
-        return NotAllowed(f"The database refused: {_said(error)}.", hint="Check the user and its rights.")
-    if code == "54000":
-        return InvalidInput(f"A key, name or path is too long for the database: {_said(error)}.")
-    if isinstance(error, PoolTimeout):
-        return TimedOut(f"No connection to {name} became free in time.", hint=TRY_AGAIN)
-    if code in COLLIDED:
-        return Unavailable("Another server changed the same at the same time.", hint=when_lost)
-    if _is_lost(error):
-        return Unavailable(f"The connection to {name} is lost: {_said(error)}.", hint=when_lost)
-    return Unavailable(f"The store could not answer: {_said(error)}.", hint=TRY_AGAIN)
-
-
-def _said(error: psycopg.Error) -> str:
-    lines = str(error.diag.message_primary or error).splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
