@@ -285,19 +285,21 @@ def file_notes(event: Json, data: str, project: str, checkout: str) -> Iterator[
     if not paths or not session_of(event):
         return
     brief = parse(read(brief_path(data, project)))
-    given = notes_of(event, data) if brief["project"] == project else ""
+    earlier_notes = notes_of(event, data) if brief["project"] == project else ""
     notes = brief.get("files", {}) if brief["project"] == project else {}
     for path in [path for path in dict.fromkeys(paths) if path in notes][:MAX_FILES]:
-        if not was_told(EDIT, path, given):
+        if not was_told(EDIT, path, earlier_notes):
             yield {**notes[path], "event": EDIT, "subject": path, "project": project}
 
 
 def changing(event: Json) -> list[str]:
     """Absolute paths of the files that a tool is about to change."""
     tool = str(event.get("tool_name") or event.get("toolName") or "").lower()
-    given = event.get("tool_input") or event.get("toolArgs") or {}
-    given = parse(given.encode()) if isinstance(given, str) and given.startswith("{") else given
-    fields = given if isinstance(given, dict) else {"command": given}
+    arguments = event.get("tool_input") or event.get("toolArgs") or {}
+    arguments = (
+        parse(arguments.encode()) if isinstance(arguments, str) and arguments.startswith("{") else arguments
+    )
+    fields = arguments if isinstance(arguments, dict) else {"command": arguments}
     command = fields.get("command") or fields.get("input") or fields.get("patch") or ""
     patch = "\n".join(map(str, command)) if isinstance(command, list) else str(command)
     if "*** Begin Patch" in patch:

@@ -262,10 +262,17 @@ def _memory(memory: Memory) -> SavedMemory:
     )
 
 
-def _session(held: Conversation, message_count: int) -> PastSession:
+def _session(conversation: Conversation, message_count: int) -> PastSession:
     return PastSession(
-        held.id, held.title, held.project, held.surface, held.branch, held.updated_at, message_count, trust=held.trust
-    )  # fmt: skip
+        conversation.id,
+        conversation.title,
+        conversation.project,
+        conversation.surface,
+        conversation.branch,
+        conversation.updated_at,
+        message_count,
+        trust=conversation.trust,
+    )
 
 
 def _message(paged: PagedMessage) -> PastMessage:

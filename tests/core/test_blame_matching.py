@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backstory.core.blame.matching import ENOUGH, author, matches
+from backstory.core.blame.matching import SURE_WEIGHT, author, matches
 
 FIRST = "def first(value):\n    result = compute(value)\n    return result\n"
 SECOND = "def second(value):\n    result = compute(value)\n    return result\n"
@@ -34,7 +34,7 @@ def test_other_indentation_is_the_same_line() -> None:
 def test_a_line_that_stands_everywhere_is_less_sure_than_one_with_its_surroundings() -> None:
     assert matches(["}"], [("", "{\n}")]) == [[]]
     (common,) = matches(["return value"], [("", "return value")])
-    assert common[0].weight < ENOUGH
+    assert common[0].weight < SURE_WEIGHT
     (unmistakable,) = matches(["raise OutOfCheeseError(shop)"], [("", "raise OutOfCheeseError(shop)")])
-    assert unmistakable[0].weight >= ENOUGH
+    assert unmistakable[0].weight >= SURE_WEIGHT
     assert matches(["nobody wrote this"], [("", "x")]) == [[]]

@@ -20,7 +20,7 @@ from ..settings import Settings
 from .report import Block, Json, Paragraph, Report, Span, Style, Table, Text, Verbatim, legible, terminal_line
 
 SHORT_HASH = 9
-SAID = 160  # characters of a prompt
+PROMPT_CHARS = 160
 _LINES = lazy_pattern(r"(?P<path>.+):(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
@@ -108,8 +108,10 @@ def _one(findings: _Findings) -> list[Block]:
     else:
         origin = line.origin
         rows.append([origin.sureness.value, [Span(_name(findings, origin), Style.ID), " ", *_who(origin)]])
-        title = terminal_line(origin.conversation.name, SAID)
-        prompt = terminal_line(findings.prompts.get((origin.conversation.id, origin.number), ""), SAID)
+        title = terminal_line(origin.conversation.name, PROMPT_CHARS)
+        prompt = terminal_line(
+            findings.prompts.get((origin.conversation.id, origin.number), ""), PROMPT_CHARS
+        )
         rows += [["session", title]] if title and title != prompt else []
         rows += [["asked", prompt]] if prompt else []
     rows.append(["commit", _commit(line)])

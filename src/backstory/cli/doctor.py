@@ -230,8 +230,8 @@ def _store(settings: Settings) -> Iterator[Check]:
         return
     try:
         census = engine.store.census()
-        held = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
-        yield Check("store", "ok", f"{store_place(settings)} opens: {held}, {size(census.bytes)}")
+        counts = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
+        yield Check("store", "ok", f"{store_place(settings)} opens: {counts}, {size(census.bytes)}")
         yield _integrity(engine, settings)
         yield _backups(engine)
         yield _waiting(engine)
@@ -298,9 +298,9 @@ def _histories(engine: Engine, settings: Settings) -> Check:
         path, problem = next(iter(problems.items()))
         message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
         return Check("histories", "warn", message, "`backstory status --json` lists them.")
-    held = engine.store.sync.census()
+    census = engine.store.sync.census()
     text = ", ".join(
-        f"{conversation_count(each.conversations, each.subagents)} of {name}" for name, each in held.items()
+        f"{conversation_count(each.conversations, each.subagents)} of {name}" for name, each in census.items()
     )
     if not text:
         return _unread_histories(stored_histories(settings, engine.store))

@@ -62,5 +62,5 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     return Report(body, "\n".join(lines))
 
 
-def _project(given: str | None) -> str | None:
-    return None if given == "." else given
+def _project(name: str | None) -> str | None:
+    return None if name == "." else name

@@ -184,11 +184,11 @@ def conversation_count(conversations: int, subagents: int) -> str:
     return f"{text} (and {counted(subagents, 'subagent')})" if subagents else text
 
 
-def show_progress(done: float, total: float | None, message: str, unit: str = "") -> None:
+def show_progress(current: float, total: float | None, message: str, unit: str = "") -> None:
     """Show the progress of long work on one line of standard error, if that is a terminal."""
     if not sys.stderr.isatty():
         return
-    share = f": {done:,.0f} of {total:,.0f} {unit}".rstrip() if total else ""
+    share = f": {current:,.0f} of {total:,.0f} {unit}".rstrip() if total else ""
     _progress_line.show(f"{message}{share}")
 
 

@@ -29,9 +29,9 @@ from .report import Block, Json, Paragraph, Report, Span, Style, Verbatim, legib
 from .stats import usage_line
 
 LIMIT = 20
-AROUND = 4
+MESSAGES_AROUND = 4
 """Messages on either side of the one that is asked for."""
-LINES = 40
+MAX_MESSAGE_LINES = 40
 """The maximum number of lines per message, unless all are requested."""
 MOST_TRACES = 6
 _DID = {"read": "read", "written": "wrote", "command": "ran", "error": "failed:"}
@@ -129,7 +129,7 @@ def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Re
     conversation = place.conversation
     middle = window.around if window.around is not None else place.number
     if middle is not None and window.first is None:
-        first, limit = max(middle - AROUND, 1), 2 * AROUND + 1
+        first, limit = max(middle - MESSAGES_AROUND, 1), 2 * MESSAGES_AROUND + 1
     else:
         first, limit = window.first or 1, window.limit
     part = core.replay.part(conversation, first if first < 0 else first - 1, limit)
@@ -226,7 +226,7 @@ def _caption(message: Message, *, is_wanted: bool) -> Block:
 
 def _said(message: Message, *, is_full: bool) -> list[Block]:
     lines = legible(safe_text(message.text, message.trust)).split("\n")
-    visible_lines = lines if is_full else lines[:LINES]
+    visible_lines = lines if is_full else lines[:MAX_MESSAGE_LINES]
     text = "\n".join(visible_lines)
     is_markdown = message.role == "assistant" and not _LOST_BY_RICH.search(text)
     blocks: list[Block] = [Paragraph(text, indent=2, is_markdown=is_markdown)]

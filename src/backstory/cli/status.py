@@ -41,10 +41,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "archived": archived._asdict(),
         "backups": backups,
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
-        "histories": {name: held._asdict() for name, held in histories.items()},
+        "histories": {name: census._asdict() for name, census in histories.items()},
         "unread_histories": unread,
         "history_problems": problems,
-        "client_memories": {name: held._asdict() for name, held in client_memories.items()},
+        "client_memories": {name: census._asdict() for name, census in client_memories.items()},
         "without_results": without_results,
         "problems": [
             {**each._asdict(), "since": iso(each.since), "last": iso(each.last)} for each in failing
@@ -100,11 +100,11 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
         rows.append(("backups", _shown_backups(body["backups"])))
     if waiting:
         rows.append(("waiting", f"{counted(waiting, 'text')} for vectors; `backstory embed` makes them now"))
-    rows += [(name, _history(ReaderCensus(**held))) for name, held in body["histories"].items()]
+    rows += [(name, _history(ReaderCensus(**counts))) for name, counts in body["histories"].items()]
     rows += _first_steps(body, census)
     rows += [
-        (name, f"{counted(held['memories'], 'memory', 'memories')} from {counted(held['files'], 'file')}")
-        for name, held in body["client_memories"].items()
+        (name, f"{counted(counts['memories'], 'memory', 'memories')} from {counted(counts['files'], 'file')}")
+        for name, counts in body["client_memories"].items()
     ]
     if lost := body["without_results"]:
         note = f"of {counted(lost, 'conversation')}: the source was gone before results were stored"
@@ -145,19 +145,21 @@ def _shown_backups(backups: Json) -> str:
     return f"{text}, the last of {newest['made_at'][:16]} ({newest['reason']}): {newest['file']}{off}"
 
 
-def _archived(held: ArchiveCensus) -> str:
+def _archived(census: ArchiveCensus) -> str:
     parts = {
-        counted(held.memories, "memory", "memories"): held.memories,
-        f"{counted(held.conversations, 'conversation')} with {counted(held.messages, 'message')}": held.conversations,
+        counted(census.memories, "memory", "memories"): census.memories,
+        f"{counted(census.conversations, 'conversation')} with {counted(census.messages, 'message')}": census.conversations,
     }
     words = [part for part, count in parts.items() if count]
-    return f"{' and '.join(words)} ({size(held.bytes)})" if words else ""
+    return f"{' and '.join(words)} ({size(census.bytes)})" if words else ""
 
 
-def _history(held: ReaderCensus) -> str:
-    text = f"{conversation_count(held.conversations, held.subagents)}, {counted(held.messages, 'message')}"
-    text += f" from {counted(held.sources, 'file')}"
-    notes = {"gone by now": held.gone, "secrets redacted": held.redacted, "unreadable": held.problems}
+def _history(census: ReaderCensus) -> str:
+    text = (
+        f"{conversation_count(census.conversations, census.subagents)}, {counted(census.messages, 'message')}"
+    )
+    text += f" from {counted(census.sources, 'file')}"
+    notes = {"gone by now": census.gone, "secrets redacted": census.redacted, "unreadable": census.problems}
     return "; ".join([text, *(f"{count:,} {note}" for note, count in notes.items() if count)])
 
 

@@ -101,8 +101,8 @@ def _render_briefs(engine: Engine, outcome: Mapping[str, SyncReport]) -> int:
     return sum(Briefs(engine).refresh_project(project) for project in sorted(projects))
 
 
-def _show(done: float, total: float | None, message: str) -> None:
-    show_progress(done / 1e6, total and total / 1e6, message, "MB")
+def _show(current: float, total: float | None, message: str) -> None:
+    show_progress(current / 1e6, total and total / 1e6, message, "MB")
 
 
 def _body(report: SyncReport) -> Json:

@@ -83,8 +83,8 @@ def export_tenant(words: list[str], options: argparse.Namespace, settings: Setti
     if not file.parent.is_dir():
         raise InvalidInput(f"There is no folder {file.parent}; nothing was exported.", field="file")
 
-    def tick(message: str, done: int, total: int) -> None:
-        show_progress(done, total, message)
+    def tick(message: str, current: int, total: int) -> None:
+        show_progress(current, total, message)
 
     is_equal = False
     try:

@@ -356,7 +356,7 @@ class _ShortTurn:
     def call(self) -> Call:
         return Call(progress=self._progress, is_cancelled=self._is_over)
 
-    def _progress(self, done: float, total: float | None, message: str) -> None:
+    def _progress(self, current: float, total: float | None, message: str) -> None:
         """Start the time for reading. Progress of reading has a total, waiting for a turn has none."""
         if total is not None and self._read_until_cpu_s is None:
             self._read_until_cpu_s = time.thread_time() + self._read_cpu_s

@@ -101,7 +101,7 @@ class Engine:
         self._make_background = background
         self._served: list[None] = []
         self._making = threading.RLock()
-        self._made: dict[str, Any] = {}
+        self._parts: dict[str, Any] = {}
 
     @property
     def backlog(self) -> Backlog | None:
@@ -216,15 +216,15 @@ class Engine:
 
     def close(self) -> None:
         for part in ("background", "summarizer", "backlog"):
-            if self._made.get(part) is not None:
-                self._made[part].close()
+            if self._parts.get(part) is not None:
+                self._parts[part].close()
         self.store.close()
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         with self._making:
-            if name not in self._made:
-                self._made[name] = make()
-            part: T = self._made[name]
+            if name not in self._parts:
+                self._parts[name] = make()
+            part: T = self._parts[name]
             return part
 
     def _make_backlog(self) -> Backlog | None:

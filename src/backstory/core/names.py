@@ -9,7 +9,7 @@ from ..domain.lazy import lazy_pattern
 from ..readers import reader_names
 from .engine import Engine
 
-SHORTEST = 8
+MIN_NAME_CHARS = 8
 _RANDOM = lazy_pattern(r"[0-9a-f]{8}[0-9a-f-]{12,}")
 """Random ids, of ours and of assistants: a prefix identifies them."""
 
@@ -21,7 +21,7 @@ CLOCK = 13
 
 def short_memory_id(id: str) -> str:
     """A prefix long enough to be unique among random ids; other ids are not shortened."""
-    return id[: SHORTEST + 2] if _RANDOM.fullmatch(id) else id
+    return id[: MIN_NAME_CHARS + 2] if _RANDOM.fullmatch(id) else id
 
 
 def short_conversation_id(id: str) -> str:
@@ -54,12 +54,12 @@ class ConversationNames:
     def short(self, id: str) -> str:
         """The shortest name that `find` accepts for it; meaningful names are not shortened."""
         name = _names(id)[-1]
-        alike = ConversationNames(self._holding(name[:SHORTEST]))  # none of the others can be meant
+        alike = ConversationNames(self._holding(name[:MIN_NAME_CHARS]))  # none of the others can be meant
         if alike.find(name) != [id]:
             return id
-        if len(name) <= 2 * SHORTEST:
+        if len(name) <= 2 * MIN_NAME_CHARS:
             return name
-        lengths = range(SHORTEST, len(name))
+        lengths = range(MIN_NAME_CHARS, len(name))
         return next((name[:length] for length in lengths if alike.find(name[:length]) == [id]), name)
 
     def _holding(self, text: str) -> list[str]:
@@ -68,7 +68,7 @@ class ConversationNames:
 
 def beginnings(ids: Iterable[str]) -> set[str]:
     """Texts that the id of every conversation contains which could be confused with one of these."""
-    return {_names(id)[-1][:SHORTEST] for id in ids}
+    return {_names(id)[-1][:MIN_NAME_CHARS] for id in ids}
 
 
 def _names(id: str) -> list[str]:

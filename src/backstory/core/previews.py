@@ -89,9 +89,9 @@ class Previews(CorePart):
         """Other files that the newest conversations worked on, most similar paths first."""
         store = self.engine.store
         which = self.caller.visible_conversations(ConversationFilter())
-        held = [each.id for each in store.conversations.find(which, limit=RECENT)]
-        touched = store.traces.files(held)
-        files = dict.fromkeys(file for id in held for file in touched.get(id, ()))
+        newest = [each.id for each in store.conversations.find(which, limit=RECENT)]
+        touched = store.traces.files(newest)
+        files = dict.fromkeys(file for id in newest for file in touched.get(id, ()))
         others = [file for file in files if not is_about_file(file, path)]
         return sorted(others, key=lambda file: -SequenceMatcher(None, file, path).ratio())[:SUGGESTED]
 
@@ -102,14 +102,14 @@ class Previews(CorePart):
         talked = {hit.conversation for hit in hits}
         newest = Page(limit=SUGGESTED + len(hits), order=Order.UPDATED_NEWEST)
         memories = store.memories.find(self.caller.visible(Filter()), newest)
-        held = store.conversations.find(
+        conversations = store.conversations.find(
             self.caller.visible_conversations(ConversationFilter()), limit=newest.limit
         )
         saved = [each for each in memories if each.id not in known and each.trust is Trust.OWN]
         subjects = [_subject(memory, terms_of(memory.text)) for memory in saved]
         titles = [
             one_line(each.title, EXCERPT)
-            for each in held
+            for each in conversations
             if each.id not in talked and each.trust is Trust.OWN
         ]
         return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]

@@ -123,8 +123,8 @@ class Receiving(CorePart):
 
     def _draft(self, delivered: DeliveredMemory) -> Memory:
         now = self.engine.now()
-        made = self._memories.new(delivered.text, delivered.project or self.caller.project, None)
-        return made._replace(
+        draft = self._memories.new(delivered.text, delivered.project or self.caller.project, None)
+        return draft._replace(
             id=delivered.key,
             created_at=min(from_ms(delivered.made_ms), now),
             category=category_of(delivered.kind),

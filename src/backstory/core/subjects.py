@@ -9,7 +9,7 @@ from ..domain.lazy import lazy_pattern
 GENERAL = "general"
 OPENING = 8
 """The number of user messages to look at: the subject is mentioned at the beginning."""
-_LONGEST = 2_000
+_MAX_TEXT_CHARS = 2_000
 
 _WORDS = {
     "debugging": "bug bugs debug debugging error errors exception fail fails failed failing failure broken breaks crash "
@@ -40,7 +40,7 @@ def subject_of(title: str, opening: Iterable[str]) -> str:
     """One of the five that are named here, or `general` when their words do not occur."""
     scores = dict.fromkeys(_WORDS, 0.0)
     for text in (title, *opening):
-        for word in _WORD.findall(text[:_LONGEST].lower()):
+        for word in _WORD.findall(text[:_MAX_TEXT_CHARS].lower()):
             if (subject := _SUBJECT.get(word)) is not None:
                 scores[subject] += _WEIGHT[subject]
     best = max(scores, key=lambda subject: scores[subject])

@@ -10,12 +10,12 @@ READ = 5_000  # number of characters at the start of a text that are read
 
 _TERM = lazy_pattern(r"[^\W\d_][\w./-]*\w")
 _FAULT = lazy_pattern(r"\b[^\W\d]\w*(?:Error|Exception)\b")
-_SHORTEST = 3
+_MIN_TERM_CHARS = 3
 
 
 def terms_of(text: str) -> frozenset[str]:
     terms = (term.lower() for term in _TERM.findall(text[:READ]))
-    return frozenset(term for term in terms if len(term) >= _SHORTEST and term not in STOP_WORDS)
+    return frozenset(term for term in terms if len(term) >= _MIN_TERM_CHARS and term not in STOP_WORDS)
 
 
 def spelled(term: str, memory: Memory) -> str:

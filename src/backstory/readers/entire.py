@@ -106,7 +106,7 @@ def _blobs(repository: Path, objects: Sequence[str]) -> list[bytes]:
     """Return the contents of objects in order; empty for a missing one."""
     if not objects:
         return []
-    answer = ask(repository, "cat-file", "--batch", given="\n".join(objects) + "\n", timeout_s=TIMEOUT_S)
+    answer = ask(repository, "cat-file", "--batch", stdin="\n".join(objects) + "\n", timeout_s=TIMEOUT_S)
     if not answer.is_ok:
         raise Unreadable("Git cannot read Entire's checkpoints.")
     raw, at = os.fsencode(answer.text), 0

@@ -126,17 +126,17 @@ class Backlog:
             self.wake()  # the background says what is wrong, and tries again
             return False
 
-    def drain(self, progress: Callable[[int], None] = lambda done: None) -> int:
+    def drain(self, progress: Callable[[int], None] = lambda count: None) -> int:
         """Embed all that waits, here and now; how many texts that were. `progress` hears how many are done.
         Raises why texts were refused, after all others are done."""
-        space, done = self.space, 0
+        space, count = self.space, 0
         self._refused.clear()
         while not self._worker.is_closing and (waiting := self._claim(space, lease_ms=0)):
-            done += self._embed(space, waiting)
-            progress(done)
+            count += self._embed(space, waiting)
+            progress(count)
         self._raise_refusal()
         self._problems.succeeded(NAME)
-        return done
+        return count
 
     def _has_model(self) -> bool:
         """Return whether the model is loaded, or becomes so before a caller has waited too long. If it fails to

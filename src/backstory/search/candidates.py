@@ -108,8 +108,8 @@ def match_conversations(
         if passing is not None:
             entries = entries[passing.among(entries)]
         counts = np.bincount(shapes.thread[entries], minlength=threads)
-        held = np.count_nonzero(counts)
-        rarity = weight * np.log(1 + (threads - held + 0.5) / (held + 0.5))
+        holding = np.count_nonzero(counts)
+        rarity = weight * np.log(1 + (threads - holding + 0.5) / (holding + 0.5))
         scores += rarity * counts * (CONVERSATION_SATURATION + 1) / (counts + norm)
         total += rarity
     return ConversationMatches(scores / (total or 1.0), shapes)

@@ -336,11 +336,11 @@ class Gathering:
         """Replies to messages that ask the same question: an answer need not repeat the question's words."""
         prompts = [o for o, _ in readings if o.role == "user" and o.thread is not None]
         entry, rarities = _numbers(prompts), [rarity(each.frequency, self._size) for each in words.postings]
-        held = np.zeros(len(prompts))
+        weights = np.zeros(len(prompts))
         for weight, posting in zip(rarities, words.postings, strict=True):
-            held += weight * _holds(posting, entry)
+            weights += weight * _holds(posting, entry)
         least = ASKED * sum(rarities)
-        pairs = zip(held.tolist(), prompts, strict=True)
+        pairs = zip(weights.tolist(), prompts, strict=True)
         asking = sorted(((h, o.thread or "", o.seq) for h, o in pairs if h >= least), reverse=True)
         replies = self._store.entries.replies([(thread, seq) for _, thread, seq in asking[:MOST_ASKED]])
         known = {reading.outline.entry for reading in readings}

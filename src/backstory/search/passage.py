@@ -36,15 +36,15 @@ def _densest(text: str, words: Sequence[str], size: int) -> int:
     """Where the stretch begins that holds most different words; longer words count more."""
     places = sorted((place, word) for word in set(map(stem, words)) for place in _places(text, word))
     best, where, first = 0, 0, 0
-    held: dict[str, int] = {}
+    occurrences: dict[str, int] = {}
     weight = 0
     for place, word in places:
-        held[word] = held.get(word, 0) + 1
-        weight += len(word) if held[word] == 1 else 0
+        occurrences[word] = occurrences.get(word, 0) + 1
+        weight += len(word) if occurrences[word] == 1 else 0
         while places[first][0] < place - size * 2 // 3:
             gone = places[first][1]
-            held[gone] -= 1
-            weight -= len(gone) if held[gone] == 0 else 0
+            occurrences[gone] -= 1
+            weight -= len(gone) if occurrences[gone] == 0 else 0
             first += 1
         if weight > best:
             best, where = weight, places[first][0]

@@ -67,15 +67,15 @@ def highest_unrelated_cosine(evidence: Evidence, texts: int) -> float:
 
 
 def _by_words(evidence: Evidence) -> Flags:
-    held = evidence.counts > 0
+    occurs = evidence.counts > 0
     is_content = np.array([_is_content(term.unit) for term in evidence.terms], bool)
     if not is_content.any():  # a query such as "to be or not to be" means all of its words
-        every: Flags = held.all(0) & np.full(held.shape[1], bool(len(held)))
+        every: Flags = occurs.all(0) & np.full(occurs.shape[1], bool(len(occurs)))
         return every
     is_part = np.array([term.unit.is_bonus for term in evidence.terms], bool)
-    flags: Flags = held[is_content & ~is_part].any(0)
+    flags: Flags = occurs[is_content & ~is_part].any(0)
     if is_part.any():
-        flags = flags | (held[is_part].mean(0) > NAME_PARTS_SHARE)
+        flags = flags | (occurs[is_part].mean(0) > NAME_PARTS_SHARE)
     return flags
 
 

@@ -170,21 +170,21 @@ def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
     counts, length = evidence.counts, traits.size / TYPICAL_LENGTH
     own = rarities[:, None] * bm25(counts, length)
     near = RELATED * evidence.related * bm25(1, length)
-    held = _with_borrowed(np.maximum(own, near), evidence, traits)
-    absolute = held.sum(0) / total + TOGETHER * evidence.together / total
+    weights = _with_borrowed(np.maximum(own, near), evidence, traits)
+    absolute = weights.sum(0) / total + TOGETHER * evidence.together / total
     coverage = ((counts > 0) * rarities[:, None]).sum(0) / total
     return absolute, coverage
 
 
-def _with_borrowed(held: Floats, evidence: Evidence, traits: Traits) -> Floats:
+def _with_borrowed(weights: Floats, evidence: Evidence, traits: Traits) -> Floats:
     """Between people a short message has the words of those beside it, too: most of the one that it answers."""
     takes = traits.is_between_people & (traits.size < SHORT)
     if not takes.any():
-        return held
-    borrowed = held
+        return weights
+    borrowed = weights
     for beside, share in ((evidence.before, FROM_BEFORE), (evidence.after, FROM_AFTER)):
         lends = takes & (beside >= 0) & (traits.size[beside] < LENDER)
-        borrowed = np.maximum(borrowed, np.where(lends, share * held[:, beside], 0.0))
+        borrowed = np.maximum(borrowed, np.where(lends, share * weights[:, beside], 0.0))
     return borrowed
 
 
@@ -264,8 +264,8 @@ def _says(pattern: re.Pattern[str], evidence: Evidence, among: Flags, hints: Seq
 
 def _holds_name(evidence: Evidence) -> Flags:
     rare = [(term.rarity, row) for row, term in enumerate(evidence.terms) if term.is_rare_name]
-    held = [(rarity, row) for rarity, row in rare if evidence.counts[row].any()]
-    if not held:
+    present = [(rarity, row) for rarity, row in rare if evidence.counts[row].any()]
+    if not present:
         return np.ones(len(evidence.entry), bool)
-    flags: Flags = evidence.counts[max(held)[1]] > 0
+    flags: Flags = evidence.counts[max(present)[1]] > 0
     return flags

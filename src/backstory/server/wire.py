@@ -123,15 +123,15 @@ class Lines:
         self._size += len(part)
         self._parts.append(part)
         if self._size > max(self._limit, HEAD_BYTES):
-            held = b"".join(self._parts)
-            self._head = self._head or held[:HEAD_BYTES]
-            self._parts = [held[-TAIL_BYTES:]]
+            line = b"".join(self._parts)
+            self._head = self._head or line[:HEAD_BYTES]
+            self._parts = [line[-TAIL_BYTES:]]
 
     def _line(self) -> bytes | TooLong:
-        held = b"".join(self._parts)
-        is_too_long, head = self._size > self._limit, self._head or held[:HEAD_BYTES]
+        line = b"".join(self._parts)
+        is_too_long, head = self._size > self._limit, self._head or line[:HEAD_BYTES]
         self._start()
-        return TooLong(_find_id(head, held[-TAIL_BYTES:])) if is_too_long else held
+        return TooLong(_find_id(head, line[-TAIL_BYTES:])) if is_too_long else line
 
 
 def _id_of(line: bytes) -> str:

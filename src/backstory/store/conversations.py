@@ -150,9 +150,9 @@ class ConversationRoom:
         """The ids of all conversations, or of those whose id contains one of the given texts (ignoring case); unordered."""
         if holding is None:
             return self._database.values("SELECT id FROM conversation")
-        held = " OR ".join(["id LIKE ? ESCAPE '!'"] * len(holding)) or "FALSE"
+        condition = " OR ".join(["id LIKE ? ESCAPE '!'"] * len(holding)) or "FALSE"
         parts = [f"%{literal(part)}%" for part in holding]
-        return self._database.values(f"SELECT id FROM conversation WHERE {held}", parts)
+        return self._database.values(f"SELECT id FROM conversation WHERE {condition}", parts)
 
     def titles(self, which: ConversationFilter) -> list[tuple[str, str]]:
         """Ids and titles, in no particular order."""

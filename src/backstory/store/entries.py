@@ -202,8 +202,8 @@ class EntryRoom:
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         is_there = np.zeros(len(shapes.thread_names), bool)
         is_there[shapes.thread[numbers]] = True
-        held = {shapes.thread_names[code] for code in np.flatnonzero(is_there).tolist()}
-        return held & {*among} if among else held
+        names = {shapes.thread_names[code] for code in np.flatnonzero(is_there).tolist()}
+        return names & {*among} if among else names
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
         """Those of the given entries that belong to one of the sessions or conversations."""

@@ -56,10 +56,10 @@ class Keys:
     def fits(self, cookie: str) -> bool:
         return compare_digest(cookie.encode(), self._secret.encode())
 
-    def redeem(self, given: str) -> bool:
+    def redeem(self, link: str) -> bool:
         """Return whether this is the current link. If it is, a new one replaces it."""
         with self._lock:
-            if not compare_digest(given.encode(), self._link.encode()):
+            if not compare_digest(link.encode(), self._link.encode()):
                 return False
             self._link = token_urlsafe(32)
         self._redeemed()
@@ -103,8 +103,8 @@ class WebDoor:
         if request.url.path.startswith(OPEN_TO_ALL):
             return None
         has_cookie = self._keys.fits(request.cookies.get(self._keys.cookie, ""))
-        given = request.query_params.get(LINK)
-        if given is not None and request.method == "GET" and (has_cookie or self._keys.redeem(given)):
+        link = request.query_params.get(LINK)
+        if link is not None and request.method == "GET" and (has_cookie or self._keys.redeem(link)):
             return self._keys.give(RedirectResponse(_address_without_link(request), 303))
         return None if has_cookie else HTMLResponse(_CLOSED, 401)
 

@@ -28,14 +28,14 @@ class Calendar(NamedTuple):
 
 def calendar(hours: Iterable[tuple[int, int]]) -> Calendar:
     """Build a calendar from pairs of an hour since 1970 and its count."""
-    made = Calendar(Counter(), Counter(), Counter())
+    counts = Calendar(Counter(), Counter(), Counter())
     for hour, count in hours:
         then = time.localtime(hour * 3600)
         day = date(then.tm_year, then.tm_mon, then.tm_mday)
-        made.days[day] += count
-        made.hours[day] += 1
-        made.cells[then.tm_wday, then.tm_hour] += count
-    return made
+        counts.days[day] += count
+        counts.hours[day] += 1
+        counts.cells[then.tm_wday, then.tm_hour] += count
+    return counts
 
 
 def local_day(ms: int) -> date:
@@ -46,24 +46,24 @@ def local_day(ms: int) -> date:
 def year(days: Mapping[date, int], today: date) -> Json:
     """Weeks from Monday, the last one is this week."""
     first = today - timedelta(days=today.weekday() + 7 * (WEEKS - 1))
-    held = {day: count for day, count in days.items() if first <= day <= today}
-    scale = _scale(held.values())
+    counts = {day: count for day, count in days.items() if first <= day <= today}
+    scale = _scale(counts.values())
     weeks = [
         [
-            {"day": day.isoformat(), "count": held.get(day, 0), "level": scale(held.get(day, 0))}
+            {"day": day.isoformat(), "count": counts.get(day, 0), "level": scale(counts.get(day, 0))}
             for day in (first + timedelta(days=7 * week + weekday) for weekday in range(7))
             if day <= today
         ]
         for week in range(WEEKS)
     ]
-    busiest = max(held, key=lambda day: (held[day], day), default=None)
+    busiest = max(counts, key=lambda day: (counts[day], day), default=None)
     return {
         "weeks": weeks,
         "months": _months(first),
-        "total": sum(held.values()),
-        "days": sum(1 for count in held.values() if count),
-        "busiest": None if busiest is None else {"day": busiest.isoformat(), "count": held[busiest]},
-        "by_month": _by_month(held),
+        "total": sum(counts.values()),
+        "days": sum(1 for count in counts.values() if count),
+        "busiest": None if busiest is None else {"day": busiest.isoformat(), "count": counts[busiest]},
+        "by_month": _by_month(counts),
     }
 
 

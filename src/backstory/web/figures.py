@@ -26,13 +26,13 @@ class _Figure(NamedTuple):
     """The version of the store before it was read."""
 
 
-_kept: WeakKeyDictionary[Engine, dict[Hashable, _Figure]] = WeakKeyDictionary()
+_figures: WeakKeyDictionary[Engine, dict[Hashable, _Figure]] = WeakKeyDictionary()
 
 
 def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
     """Return the result of `make` for this caller's project, cached for a minute, or longer if nothing was stored since.
     Safe for threads: two concurrent calls both compute it."""
-    figures = _kept.setdefault(core.engine, {})
+    figures = _figures.setdefault(core.engine, {})
     key = (name, core.caller.project, core.caller.session)
     version = core.engine.store.version()
     cached = figures.get(key)
@@ -40,11 +40,11 @@ def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
         result: T = cached.value
         return result
     now_s = time.monotonic()
-    made = make()
+    value = make()
     if len(figures) >= MAX_CACHED_FIGURES:
         figures.clear()
-    figures[key] = _Figure(made, now_s, version)
-    return made
+    figures[key] = _Figure(value, now_s, version)
+    return value
 
 
 def _is_valid(cached: _Figure, version: Hashable | None) -> bool:
@@ -68,4 +68,4 @@ def short_project_names(core: Core) -> dict[str, str]:
 
 def renew(core: Core) -> None:
     """After a change."""
-    _kept.pop(core.engine, None)
+    _figures.pop(core.engine, None)

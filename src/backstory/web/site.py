@@ -173,9 +173,9 @@ class Site:
     ) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             def file(core: Core) -> Response:
-                made = make(core, _asked(request, core))
-                headers = {"Content-Disposition": f'attachment; filename="{made.name}"'}
-                return Response(made.content, media_type=made.type, headers=headers)
+                download = make(core, _asked(request, core))
+                headers = {"Content-Disposition": f'attachment; filename="{download.name}"'}
+                return Response(download.content, media_type=download.type, headers=headers)
 
             return await self._in_thread(request, file)
 
@@ -273,8 +273,8 @@ class Site:
 
 
 def _asked(request: Request, core: Core, form: Mapping[str, str] | None = None) -> PageQuery:
-    given: dict[str, Any] = {**request.query_params, **(form or {}), **request.path_params}
-    return PageQuery(given, core.engine.now)
+    values: dict[str, Any] = {**request.query_params, **(form or {}), **request.path_params}
+    return PageQuery(values, core.engine.now)
 
 
 def _wants_part(request: Request, view: View) -> bool:

@@ -23,7 +23,7 @@ from ..part import CorePart
 from ..projects import project_root, work_tree
 from ..projects.git import ask, printable, without_filters
 from ..projects.related import projects_named, related_projects
-from .matching import ENOUGH, Match, author, matches
+from .matching import SURE_WEIGHT, Match, author, matches
 from .writings import IsFile, Writing, Writings, find_writings
 
 LARGEST_FILE = 5_000_000
@@ -192,7 +192,7 @@ def _origin(
     match = author(in_time)
     if match is not None:
         has_rivals = len({writings.edits[each.edit].conversation for each in candidates}) > 1
-        is_sure = match.weight >= ENOUGH or (match.weight >= 1 and not has_rivals)
+        is_sure = match.weight >= SURE_WEIGHT or (match.weight >= 1 and not has_rivals)
         sureness = Sureness.EXACT if is_sure else Sureness.LIKELY
         return _made(writings, numbers, writings.edits[match.edit], sureness)
     near = [each for each in writings.silent if latest is None or latest - NEAR <= each.at <= latest]

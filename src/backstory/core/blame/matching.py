@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-ENOUGH = 3.0
+SURE_WEIGHT = 3.0
 """The weight of matching lines that rules out coincidence."""
-TELLING = 8  # characters; what is shorter stands everywhere
-UNMISTAKABLE = 24
+MIN_DISTINCTIVE_CHARS = 8  # shorter lines occur everywhere
+UNIQUE_LINE_CHARS = 24
 """A line of at least this many characters that occurs once in the file is sufficient by itself."""
-SLIGHT = 0.1
+COMMON_LINE_WEIGHT = 0.1
 
 
 class Match(NamedTuple):
@@ -31,7 +31,7 @@ class _File(NamedTuple):
     lines: list[str]
     """The lines without indentation, which formatters change."""
     weights: list[float]
-    telling: dict[str, list[int]]
+    distinctive: dict[str, list[int]]
     """The positions of each distinctive line."""
 
 
@@ -57,14 +57,16 @@ def _read(bare: list[str]) -> _File:
     for place, text in enumerate(bare):
         where.setdefault(text, []).append(place)
     weights = [
-        SLIGHT
-        if len(text) < TELLING
-        else ENOUGH
-        if len(text) >= UNMISTAKABLE and len(where[text]) == 1
+        COMMON_LINE_WEIGHT
+        if len(text) < MIN_DISTINCTIVE_CHARS
+        else SURE_WEIGHT
+        if len(text) >= UNIQUE_LINE_CHARS and len(where[text]) == 1
         else 1.0
         for text in bare
     ]
-    return _File(bare, weights, {text: places for text, places in where.items() if len(text) >= TELLING})
+    return _File(
+        bare, weights, {text: places for text, places in where.items() if len(text) >= MIN_DISTINCTIVE_CHARS}
+    )
 
 
 def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int, int, float]]:
@@ -88,7 +90,7 @@ def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int
 
 def _pairs(file: _File, written: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of equal lines in the file and in the new text: of distinctive lines, and of common ones next to them."""
-    pairs = {(place, line) for line, text in enumerate(written) for place in file.telling.get(text, ())}
+    pairs = {(place, line) for line, text in enumerate(written) for place in file.distinctive.get(text, ())}
     for start in tuple(pairs):
         for step in (-1, 1):
             place, line = start[0] + step, start[1] + step
@@ -119,4 +121,4 @@ def author(candidates: Sequence[Match]) -> Match | None:
     best = max((match.weight for match in candidates), default=0.0)
     if best < 1.0:
         return None
-    return next(match for match in candidates if match.weight >= min(best, ENOUGH))
+    return next(match for match in candidates if match.weight >= min(best, SURE_WEIGHT))

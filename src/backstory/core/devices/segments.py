@@ -93,12 +93,12 @@ def encoded(record: WireRecord) -> bytes:
 
 def entities_in(records: Iterable[WireRecord]) -> dict[str, bool]:
     """The ids in a segment, each with True if the segment contains more than its deletion."""
-    held: dict[str, bool] = {}
+    entities: dict[str, bool] = {}
     for record in records:
         is_content = record["k"] != "forget"
         for id in subjects(record):
-            held[id] = held.get(id, False) or is_content
-    return held
+            entities[id] = entities.get(id, False) or is_content
+    return entities
 
 
 def subjects(record: WireRecord) -> list[str]:

@@ -39,10 +39,10 @@ def sayings_of(call: ToolCall) -> Iterator[Saying]:
         yield from _answered(call.result.text, _options(fields_of(call.given)))
 
 
-def _listed(given: Mapping[str, Any]) -> Iterator[Saying]:
+def _listed(arguments: Mapping[str, Any]) -> Iterator[Saying]:
     """Every item, with its state: the list as it is from now on."""
     for key in _ITEMS:
-        for item in records_of(given.get(key)):
+        for item in records_of(arguments.get(key)):
             text = next(filter(None, (text_of(item.get(field)).strip() for field in _TEXTS)), "")
             if text:
                 yield _todo(text, LIST, text_of(item.get("status")))
@@ -55,10 +55,10 @@ def _created(call: ToolCall) -> Iterator[Saying]:
         yield _todo(text, f"task {number[1]}", "")
 
 
-def _updated(given: Mapping[str, Any]) -> Iterator[Saying]:
-    number, status = text_of(given.get("taskId")), text_of(given.get("status"))
+def _updated(arguments: Mapping[str, Any]) -> Iterator[Saying]:
+    number, status = text_of(arguments.get("taskId")), text_of(arguments.get("status"))
     if number and status:
-        yield _todo(text_of(given.get("subject")).strip(), f"task {number}", status)
+        yield _todo(text_of(arguments.get("subject")).strip(), f"task {number}", status)
 
 
 def _todo(text: str, subject: str, status: str) -> Saying:
@@ -66,11 +66,11 @@ def _todo(text: str, subject: str, status: str) -> Saying:
     return Saying(StatementKind.TODO, text, Speaker.LOG, subject=subject, outcome=outcome)
 
 
-def _options(given: Mapping[str, Any]) -> set[str]:
+def _options(arguments: Mapping[str, Any]) -> set[str]:
     """The labels that the user could choose from; empty if the log does not have them."""
     return {
         text_of(option.get("label")).strip()
-        for question in records_of(given.get("questions"))
+        for question in records_of(arguments.get("questions"))
         for option in records_of(question.get("options"))
     } - {""}
 

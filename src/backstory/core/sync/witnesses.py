@@ -31,7 +31,7 @@ class Witnesses:
         """Interned sets: most messages have the same witnesses, so a long conversation needs few sets."""
         self._stored = {id: self._shared(files) for id, files in stored.items() if id in messages}
         by_owner = self._shared((owner,))
-        self._told = {id: self._stored.get(id, by_owner) for id in messages}
+        self._current = {id: self._stored.get(id, by_owner) for id in messages}
         self._changed = dict.fromkeys(id for id in messages if id not in self._stored)
         self._places = dict(messages)
 
@@ -40,7 +40,7 @@ class Witnesses:
         return self._sets.setdefault(each, each)
 
     def __len__(self) -> int:
-        return len(self._told)
+        return len(self._current)
 
     @property
     def has_rows(self) -> bool:
@@ -48,7 +48,7 @@ class Witnesses:
 
     def last_place(self, file: int) -> int:
         """The place of the last message in the file, or -1 if there is none."""
-        places = (self._places[id] for id, files in self._told.items() if file in files)
+        places = (self._places[id] for id, files in self._current.items() if file in files)
         return max(places, default=-1)
 
     def renew(self, file: int) -> None:
@@ -61,13 +61,13 @@ class Witnesses:
         self._rename(-file, NOBODY)
 
     def _rename(self, former: int, latter: int) -> None:
-        for id, files in self._told.items():
+        for id, files in self._current.items():
             if former in files:
                 self._set(id, files - {former} | {latter})
 
     def adopt(self, former: str, message: str) -> None:
         """Move a message to another id. Its stored rows follow by themselves."""
-        self._told[message] = self._told.pop(former)
+        self._current[message] = self._current.pop(former)
         self._places[message] = self._places.pop(former)
         if former in self._stored:
             self._stored[message] = self._stored.pop(former)
@@ -80,7 +80,7 @@ class Witnesses:
         former: set[int] = set()
         self._places.update(places)
         for id in places:
-            files = self._told.get(id, frozenset())
+            files = self._current.get(id, frozenset())
             former |= _vanished(files, living)
             # Vanished files and the waiting mark of this file no longer count.
             self._set(id, {other for other in files if abs(other) in living and other != -file} | {file})
@@ -89,7 +89,7 @@ class Witnesses:
     def yield_to_living(self, living: Collection[int]) -> set[int]:
         """Drop vanished files as witnesses of messages that an existing file contains. Returns these vanished files."""
         former: set[int] = set()
-        for id, files in self._told.items():
+        for id, files in self._current.items():
             if self.is_told(id, living) and (vanished := _vanished(files, living)):
                 former |= vanished
                 self._set(id, {file for file in files if abs(file) in living})
@@ -97,50 +97,50 @@ class Witnesses:
 
     def retract(self, ids: Iterable[str], file: int) -> list[str]:
         """Record that the file no longer contains these messages. Returns those without any witness left."""
-        return self._without([id for id in ids if file in self._told.get(id, ())], file)
+        return self._without([id for id in ids if file in self._current.get(id, ())], file)
 
     def waiting(self, file: int) -> list[str]:
         """The messages that a rewritten file contained before and that were not read from it again."""
-        return [id for id, files in self._told.items() if -file in files]
+        return [id for id, files in self._current.items() if -file in files]
 
     def _without(self, ids: Iterable[str], number: int) -> list[str]:
         dropped = []
         for id in ids:
-            self._set(id, self._told[id] - {number})
-            if not self._told[id]:
-                del self._told[id]
+            self._set(id, self._current[id] - {number})
+            if not self._current[id]:
+                del self._current[id]
                 self._stored.pop(id, None)  # the database deletes rows with their message
                 self._changed.pop(id, None)
                 dropped.append(id)
         return dropped
 
     def _set(self, id: str, files: Iterable[int]) -> None:
-        self._told[id] = self._shared(files)
+        self._current[id] = self._shared(files)
         self._changed[id] = None
 
     def is_told(self, id: str, living: Collection[int]) -> bool:
         """True if an existing file contains the message."""
-        return any(file in living for file in self._told.get(id, ()))
+        return any(file in living for file in self._current.get(id, ()))
 
     def has_told(self, id: str, file: int) -> bool:
         """True if the file contains the message, or did before it was rewritten."""
-        return not {file, -file}.isdisjoint(self._told.get(id, ()))
+        return not {file, -file}.isdisjoint(self._current.get(id, ()))
 
     def is_only_by(self, id: str, file: int) -> bool:
-        return self._told.get(id) == frozenset((file,))
+        return self._current.get(id) == frozenset((file,))
 
     def are_only_by(self, file: int) -> bool:
         """True if one file is the only witness of all messages."""
-        return all(files == {file} for files in self._told.values())
+        return all(files == {file} for files in self._current.values())
 
     def files(self) -> set[int]:
-        return {file for files in self._told.values() for file in files}
+        return {file for files in self._current.values() for file in files}
 
     def changes(self) -> Iterator[tuple[list[Pair], list[Pair]]]:
         """The rows to insert and the rows to delete, per message. Returned changes count as stored."""
         while self._changed:
             id, _ = self._changed.popitem()
-            stored, now = self._stored.get(id, frozenset()), self._told[id]
+            stored, now = self._stored.get(id, frozenset()), self._current[id]
             # The caller writes the change, so a second call does not return it again.
             self._stored[id] = now
             yield [(id, file) for file in now - stored], [(id, file) for file in stored - now]

@@ -106,7 +106,7 @@ def _last_changes(tree: Path, commit: str) -> Iterator[tuple[str, tuple[str, str
 def _blobs(tree: Path, hashes: list[str]) -> dict[str, bytes]:
     if not hashes:
         return {}
-    output = ask(tree, "cat-file", "--batch", given="\n".join([*hashes, ""]))
+    output = ask(tree, "cat-file", "--batch", stdin="\n".join([*hashes, ""]))
     raw, blobs = os.fsencode(output.text), {}
     position = 0
     while output.is_ok and position < len(raw):
@@ -136,16 +136,16 @@ def propose(tree: Path, branch: str, files: Mapping[str, str | None], message: s
             if text is None:
                 _run(tree, "update-index", "--force-remove", "--", path, variables=index)
                 continue
-            blob = _run(tree, "hash-object", "-w", "--stdin", given=text)
+            blob = _run(tree, "hash-object", "-w", "--stdin", stdin=text)
             _run(tree, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}", variables=index)
         root = _run(tree, "write-tree", variables=index)
-    commit = _run(tree, "commit-tree", root, "-p", parent, given=message)
+    commit = _run(tree, "commit-tree", root, "-p", parent, stdin=message)
     _run(tree, "update-ref", reference, commit, former or "0" * len(commit))
     return commit
 
 
-def _run(tree: Path, *words: str, given: str = "", variables: Mapping[str, str] | None = None) -> str:
-    output = ask(tree, *words, given=given, variables=variables)
+def _run(tree: Path, *words: str, stdin: str = "", variables: Mapping[str, str] | None = None) -> str:
+    output = ask(tree, *words, stdin=stdin, variables=variables)
     if not output.is_ok:
         raise GitFailed(
             f"git {words[0]} failed; nothing was committed.", hint="Run it in a terminal to see why."

@@ -151,8 +151,8 @@ class WordIndex:
 
     def _unit_holding(self, unit: Unit) -> set[str | None]:
         if unit not in self._holding:
-            held = self._store.entries.all_threads(self._look_up(unit), self._which.ids)
-            self._holding[unit] = held | self._titled(unit)
+            threads = self._store.entries.all_threads(self._look_up(unit), self._which.ids)
+            self._holding[unit] = threads | self._titled(unit)
         return self._holding[unit]
 
     def _titled(self, unit: Unit) -> set[str]:

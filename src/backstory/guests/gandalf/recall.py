@@ -376,7 +376,7 @@ class Recall(GuestPart):
         read = self._read([entry for some in proposed.values() for entry, _ in some])
         texts: dict[str, str] = {}
         for id in ids:
-            messages = [(held, read[entry]) for entry, held in proposed.get(id, ()) if entry in read]
+            messages = [(words, read[entry]) for entry, words in proposed.get(id, ()) if entry in read]
             if messages:
                 # prefer dialogue to the output of a tool
                 best = max(messages, key=lambda each: (each[0], each[1].outline.is_said))

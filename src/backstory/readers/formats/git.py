@@ -31,7 +31,7 @@ class GitOutput(NamedTuple):
 def ask(
     directory: Path,
     *arguments: str,
-    given: str = "",
+    stdin: str = "",
     variables: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> GitOutput:
@@ -40,7 +40,7 @@ def ask(
         process = subprocess.run(
             ["git", *_QUIET, "-C", str(directory), *arguments],
             env=own_environment() | dict(variables or {}),
-            input=os.fsencode(given),
+            input=os.fsencode(stdin),
             capture_output=True,
             timeout=timeout_s,
             check=False,

@@ -275,16 +275,16 @@ _HOLDING = threading.Lock()
 def _hold(path: Path, mode: int) -> _Held:
     with _HOLDING:
         status = os.stat(path)
-        if held := _HELD.get((status.st_dev, status.st_ino)):
-            held.add(None)
-            return held
+        if file := _HELD.get((status.st_dev, status.st_ino)):
+            file.add(None)
+            return file
         # The path may come to name another file between stat and open, so look again.
         descriptor = os.open(path, mode | getattr(os, "O_BINARY", 0))
         status = os.fstat(descriptor)
         key = (status.st_dev, status.st_ino)
-        if held := _HELD.get(key):  # the path now names a file that is already open
-            held.add(descriptor)
-            return held
+        if file := _HELD.get(key):  # the path now names a file that is already open
+            file.add(descriptor)
+            return file
         return _HELD.setdefault(key, _Held(descriptor, key))
 
 

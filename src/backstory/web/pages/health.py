@@ -20,7 +20,7 @@ def page(core: Core, asked: PageQuery, checks: Checks | None) -> View:
         "holds": figure(core, "census", store.census)._asdict(),
         "waiting": waiting(core),
         "archived": store.archive.census()._asdict(),
-        "histories": {name: held._asdict() for name, held in store.sync.census().items()},
+        "histories": {name: counts._asdict() for name, counts in store.sync.census().items()},
         "unreadable": store.sync.problems(),
         "can_check": checks is not None,
         "doctor": checks() if checks is not None and asked.text("check") else None,

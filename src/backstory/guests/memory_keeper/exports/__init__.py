@@ -77,8 +77,8 @@ class Transfer(GuestPart):
                 arrived = arrival.into(self.engine, session, sessions, strategy)
             else:
                 arrived = arrival.as_new(self.engine, sessions, name)
-            brought = Filter(threads=arrived.sessions, kinds=(Kind.MEMORY,))
-            attribute(self.engine, self.caller, self.engine.store.memories.find(brought, Page()))
+            imported = Filter(threads=arrived.sessions, kinds=(Kind.MEMORY,))
+            attribute(self.engine, self.caller, self.engine.store.memories.find(imported, Page()))
         self.engine.embed_soon()
         return arrived
 

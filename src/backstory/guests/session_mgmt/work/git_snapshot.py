@@ -62,7 +62,7 @@ class _Attempt(NamedTuple):
         changed = self._changed()
         filtered = self._filtered(changed)
         paths = [path for path in changed if path not in filtered]
-        self._must("update-index", "-z", "--remove", "--stdin", given="".join(f"{path}\0" for path in paths))
+        self._must("update-index", "-z", "--remove", "--stdin", stdin="".join(f"{path}\0" for path in paths))
         tree = self._must("write-tree", "--missing-ok").strip()  # objects of a partial clone are not fetched
         head = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip()
         base = self._tree(head) or self._must("mktree").strip()
@@ -105,7 +105,7 @@ class _Attempt(NamedTuple):
         if not drivers or not paths:
             return set()
         attributes = names(
-            self._must("check-attr", "-z", "--stdin", "filter", given="".join(f"{path}\0" for path in paths))
+            self._must("check-attr", "-z", "--stdin", "filter", stdin="".join(f"{path}\0" for path in paths))
         )
         return {
             path for path, driver in zip(attributes[::3], attributes[2::3], strict=True) if driver in drivers
@@ -128,20 +128,20 @@ class _Attempt(NamedTuple):
     def _tree(self, commit: str) -> str | None:
         return self._run("rev-parse", "--verify", f"{commit}^{{tree}}").text.strip() if commit else None
 
-    def _must(self, *arguments: str, given: str = "") -> str:
-        answer = self._run(*arguments, given=given)
+    def _must(self, *arguments: str, stdin: str = "") -> str:
+        answer = self._run(*arguments, stdin=stdin)
         if not answer.is_ok:
             raise _Refused(f"git {arguments[0]} failed; nothing was changed.")
         return answer.text
 
-    def _run(self, *arguments: str, given: str = "") -> GitOutput:
+    def _run(self, *arguments: str, stdin: str = "") -> GitOutput:
         moment = f"{int(self.now.timestamp())} +0000"
         variables = {
             "GIT_INDEX_FILE": str(self.own_index),
             "GIT_AUTHOR_DATE": moment,
             "GIT_COMMITTER_DATE": moment,
         }
-        return ask(self.root, *_OPTIONS, *arguments, given=given, variables=variables, timeout_s=TIMEOUT_S)
+        return ask(self.root, *_OPTIONS, *arguments, stdin=stdin, variables=variables, timeout_s=TIMEOUT_S)
 
 
 def _sorted_names(paths: set[str]) -> tuple[str, ...]:

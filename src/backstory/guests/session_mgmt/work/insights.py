@@ -28,7 +28,7 @@ QUOTED = 120
 MOST_NAMED = 5
 LONG_STRETCH_MIN = 45
 """Number of minutes after which the document requires a checkpoint."""
-OFTEN = 3
+MIN_TIMES = 3
 
 _TEST_RUN = lazy_pattern(
     r"\b(?:pytest|unittest|tox|nox|jest|vitest|mocha|ctest|phpunit|rspec|(?:npm|yarn|pnpm|bun)\s+(?:run\s+)?test"
@@ -128,7 +128,7 @@ def _about_files(files: Sequence[tuple[str, int]]) -> list[str]:
     return [
         f"{file} was changed {times} times in this session: settle what it should do, or split it."
         for file, times in files
-        if times >= OFTEN
+        if times >= MIN_TIMES
     ]
 
 
