@@ -10,17 +10,13 @@ from ..core.brief import DEFAULT_BRIEF_TOKENS, MAX_BRIEF_TOKENS, MIN_BRIEF_TOKEN
 from ..core.team import refresh_trusted
 from ..domain.when import iso
 from ..settings import Settings
+from .narrowing import add_project
 from .numbers import whole_number
 from .report import Report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="PROJECT",
-        help="name or directory of the project (default: the current one)",
-    )
+    add_project(parser)
     parser.add_argument(
         "--max-tokens",
         type=whole_number(MIN_BRIEF_TOKENS, MAX_BRIEF_TOKENS),

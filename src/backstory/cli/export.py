@@ -14,18 +14,13 @@ from ..domain.records import Conversation
 from ..settings import Settings
 from ..web.pages.sharing import html_to_share
 from .report import Report, legible
-from .resume import latest_conversation
+from .resume import add_conversation, latest_conversation
 
 FORMS = ("html", "md", "json", "txt")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        nargs="?",
-        metavar="ID",
-        help="id of a conversation (default: the latest one of the current project)",
-    )
+    add_conversation(parser)
     parser.add_argument(
         "--as",
         dest="form",

@@ -9,16 +9,11 @@ from ..app import open_core
 from ..core.handoff import document
 from ..settings import Settings
 from .report import Report, legible
-from .resume import add_tokens, latest_conversation
+from .resume import add_conversation, add_tokens, latest_conversation
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        nargs="?",
-        metavar="ID",
-        help="id of a conversation (default: the latest one of the current project)",
-    )
+    add_conversation(parser)
     add_tokens(parser)
 
 

@@ -36,6 +36,15 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_project(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="PROJECT",
+        help="name or directory of the project (default: the current one)",
+    )
+
+
 def add_paging(parser: argparse.ArgumentParser, limit: int) -> None:
     add_limit(parser, limit)
     parser.add_argument(

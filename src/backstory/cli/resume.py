@@ -28,12 +28,7 @@ LATEST = 50
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        nargs="?",
-        metavar="ID",
-        help="id of a conversation (default: the latest one of the current project)",
-    )
+    add_conversation(parser)
     parser.add_argument(
         "--in",
         dest="assistant",
@@ -59,6 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         dest="is_printed",
         help="print the command instead of starting the assistant",
+    )
+
+
+def add_conversation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "id",
+        nargs="?",
+        metavar="ID",
+        help="id of a conversation (default: the latest one of the current project)",
     )
 
 

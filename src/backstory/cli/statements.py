@@ -16,6 +16,7 @@ from ..domain.statements import Statement, StatementKind
 from ..domain.when import iso, parse_when
 from ..settings import Settings
 from ..tools.origin import safe_excerpt
+from .narrowing import add_project
 from .report import Block, Json, Paragraph, Report, Span, Style, terminal_line
 
 MAX_TEXT_CHARS = 300
@@ -24,12 +25,7 @@ MAX_LISTED_PROJECTS = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "name",
-        nargs="?",
-        metavar="PROJECT",
-        help="name or directory of the project (default: the current one)",
-    )
+    add_project(parser)
     parser.add_argument("--kind", metavar="KIND", help=f"only one of {', '.join(StatementKind)}")
     parser.add_argument("--all", action="store_true", help="include statements that are no longer in force")
     parser.add_argument("--as-of", metavar="DATE", help="show the statements in force at that time")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 _UNITS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 
 
@@ -37,3 +40,12 @@ def short_count(count: int) -> str:
 
 def dollars(cost: float | None) -> str:
     return "no price" if cost is None else f"${cost:,.2f}"
+
+
+def strings_in(value: Any) -> Iterator[str]:
+    """Every string of a JSON value in order, except the names of fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(each)

@@ -16,6 +16,7 @@ import jwt
 
 from ..domain.errors import BackstoryError, InvalidInput
 from ..domain.lines import one_line
+from ..domain.query import field_of
 from ..domain.scopes import scope_of
 from ..domain.team import StoredKeySet
 from ..domain.when import utc_now
@@ -178,7 +179,7 @@ class IdentityProvider:
     def principal(self, claims: Mapping[str, Any], scopes: str = "") -> Principal:
         """The caller that claims describe. `scopes` counts where the claims name none."""
         scope = scope_of(_words(claims.get("scope", claims.get("scp", scopes))))
-        groups = _names(_claim(claims, self._groups_claim))
+        groups = _names(field_of(claims, self._groups_claim))
         spaces = [*_words(claims.get("spaces")), *self._grants.spaces(groups)]
         return Principal(
             f"oauth:{claims['sub']}",
@@ -255,16 +256,6 @@ def _signing_keys(key_set: Any) -> list[jwt.PyJWK]:
 def _is_url(text: str) -> bool:
     parts = urlsplit(text)
     return parts.scheme in ("https", "http") and bool(parts.netloc)
-
-
-def _claim(claims: Mapping[str, Any], name: str) -> Any:
-    """A claim by its name, which may be a URL, or else by the names on the way to it, joined by dots."""
-    if name in claims:
-        return claims[name]
-    value: Any = claims
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
-    return value
 
 
 def _display_name(claims: Mapping[str, Any]) -> str:

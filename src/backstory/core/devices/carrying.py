@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from ...domain.errors import GitFailed
-from ..projects.git import own_environment
+from ..projects.git import run_git
 from .folder import SUBFOLDER
 
 GIT_TIMEOUT_S = 120.0
@@ -49,16 +49,5 @@ class GitCarrier:
             )
 
     def _ask(self, *words: str) -> subprocess.CompletedProcess[bytes]:
-        try:
-            return subprocess.run(
-                ["git", "-c", f"core.hooksPath={os.devnull}", "-C", str(self._folder), *words],
-                env=own_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=GIT_TIMEOUT_S,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise GitFailed(f"git {words[0]} did not end within {GIT_TIMEOUT_S:.0f} seconds.") from None
-        except OSError as error:
-            raise GitFailed(f"git could not be run: {error}.") from None
+        without_hooks = ("-c", f"core.hooksPath={os.devnull}")
+        return run_git(self._folder, *words, timeout_s=GIT_TIMEOUT_S, options=without_hooks)

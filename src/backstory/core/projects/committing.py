@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from ...domain.errors import GitFailed
-from .git import git, names, own_environment, printable
+from .git import git, names, printable, run_git
 
-COMMIT_TIMEOUT_S = 120
+COMMIT_TIMEOUT_S = 120.0
 """Hooks may run a test suite."""
 _UNCHANGED = " ?!"
 
@@ -26,22 +25,8 @@ def pending_files(directory: Path) -> tuple[list[str], list[str]]:
 
 def commit(directory: Path, message: str, *, with_tracked: bool) -> str:
     """Commit the staged changes, or every change to tracked files. Returns the id of the commit."""
-    command = ["git", "-C", str(directory), "commit", *(["-a"] if with_tracked else []), "-m", message]
-    try:
-        process = subprocess.run(
-            command,
-            env=own_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=COMMIT_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise GitFailed(
-            f"git commit did not end within {COMMIT_TIMEOUT_S} seconds.", hint="Commit in a terminal."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise GitFailed(f"git could not be run: {error}.") from None
+    words = ("commit", *(["-a"] if with_tracked else []), "-m", message)
+    process = run_git(directory, *words, timeout_s=COMMIT_TIMEOUT_S, hint="Commit in a terminal.")
     if process.returncode != 0:
         raise GitFailed(f"git commit failed: {_last_line(process.stderr) or _last_line(process.stdout)}")
     id = git(directory, "rev-parse", "HEAD")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from ...domain.errors import GitFailed
 from ...readers.formats.git import GitOutput, ask, git, names, own_environment
 
 __all__ = [
@@ -16,6 +19,7 @@ __all__ = [
     "names",
     "own_environment",
     "printable",
+    "run_git",
     "without_filters",
 ]
 
@@ -27,6 +31,26 @@ LOG_TIMEOUT_S = 2.0
 def printable(text: str) -> str:
     """Text that can be shown and stored: file names may contain bytes that are not characters."""
     return os.fsencode(text).decode(errors="replace")
+
+
+def run_git(
+    directory: Path, *words: str, timeout_s: float, options: Sequence[str] = (), hint: str = ""
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a git command that changes something, with its options before the command. Raises GitFailed if it cannot be
+    run or does not end in time; a refusal by git itself is in the result."""
+    try:
+        return subprocess.run(
+            ["git", *options, "-C", str(directory), *words],
+            env=own_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GitFailed(f"git {words[0]} did not end within {timeout_s:.0f} seconds.", hint=hint) from None
+    except (OSError, ValueError) as error:
+        raise GitFailed(f"git could not be run: {error}.") from None
 
 
 def without_filters(directory: Path) -> list[str]:

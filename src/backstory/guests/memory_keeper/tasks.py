@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from ...core import Core
 from ...core.insight.findings import EvidenceItem, Finding
 from ...domain.errors import InvalidInput
+from ...domain.lines import strings_in
 from ...domain.records import Priority
 from ...domain.terms import terms_of
 from ...domain.when import parse_when
@@ -34,7 +35,7 @@ def read_scope(core: Core, context: Any) -> InsightScope:
         if not isinstance(session, str):
             raise InvalidInput("context.sessionId must be of type string.", field="context")
         core.sessions.get(session)
-    words = " ".join(text for text in _texts(context) if text != session)
+    words = " ".join(text for text in strings_in(context) if text != session)
     return InsightScope(session=session, focus=tuple(sorted(terms_of(words))))
 
 
@@ -137,14 +138,3 @@ def _finding(answer: Json) -> Finding:
         evidence=tuple(EvidenceItem(str(each.get("id", "")), str(each.get("key", ""))) for each in evidence),
         about=str(answer.get("about", answer["statement"])),
     )
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from markupsafe import Markup
@@ -12,6 +11,7 @@ from ...core.browsing.export import ConversationTree, as_markdown, file_stem
 from ...core.secrets import redactor
 from ...domain.errors import NotFound
 from ...domain.lazy import lazy_pattern
+from ...domain.lines import strings_in
 from ..page_query import PageQuery
 from ..rendering import STATIC, templates
 from ..view import Download, Json, View
@@ -61,22 +61,11 @@ def _transcript(core: Core, tree: ConversationTree) -> Json:
 
 def shareable(body: Json, mode: str) -> Json:
     """Remove secrets (also those that were stored unredacted) and the names of home directories."""
-    texts = list(_texts(body))
+    texts = list(strings_in(body))
     redacted, _ = redactor(DEFAULT_REDACTION if mode == "off" else mode).redact_all(texts)
     replaced = dict(zip(texts, (_HOME_DIRECTORY.sub("~", text) for text in redacted), strict=True))
     shared: Json = _with(body, replaced)
     return shared
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
 
 
 def _with(value: Any, replaced: dict[str, str]) -> Any:
