@@ -80,58 +80,23 @@ ALIASES = {"ui": "web"}
 GROUPS = {
     "Getting started": ("install", "uninstall", "demo", "serve"),
     "Searching and reading": (
-        "search",
-        "brief",
-        "injected",
-        "statements",
-        "sessions",
-        "show",
-        "stats",
-        "timeline",
-        "resume",
-        "handoff",
-        "export",
-        "blame",
-        "why",
-        "fix",
-        "how",
-        "pr",
-        "list",
-        "web",
+        "search", "brief", "injected", "statements", "sessions", "show", "stats", "timeline", "resume", "handoff",
+        "export", "blame", "why", "fix", "how", "pr", "list", "web",
     ),
     "Correcting and forgetting": (
-        "remember",
-        "inbox",
-        "edit",
-        "delete",
-        "forget",
-        "exclude",
-        "archive",
-        "unarchive",
+        "remember", "inbox", "edit", "delete", "forget", "exclude", "archive", "unarchive",
     ),
     "Bringing data in": ("sync", "import", "embed"),
     "Several machines": ("devices",),
     "Teams": ("share", "unshare", "team", "token", "admin", "audit"),
-}
+}  # fmt: skip
 """Headings of the overview. The other commands are under MAINTENANCE."""
 MAINTENANCE = "Maintenance"
 
 BEGINNING = (
-    "demo",
-    "install",
-    "remember",
-    "sync",
-    "import",
-    "devices",
-    "restore",
-    "migrate",
-    "token",
-    "team",
-    "admin",
-    "settings",
-    "tools",
-    "completion",
-)
+    "demo", "install", "remember", "sync", "import", "devices", "restore", "migrate", "token", "team", "admin",
+    "settings", "tools", "completion",
+)  # fmt: skip
 """Commands that may create a new home, or need none. For all others a missing home is an error, and none is created."""
 
 SERVING = ("surfaces", "profile", "http", "http_auth", "http_hosts", "project", "home")

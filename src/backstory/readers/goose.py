@@ -35,18 +35,9 @@ from .formats.values import fields_of, fingerprint, records_of, text_of, time_ms
 
 Record = dict[str, Any]
 FIELDS = (
-    "id",
-    "name",
-    "description",
-    "user_set_name",
-    "session_type",
-    "working_dir",
-    "created_at",
-    "updated_at",
-    "accumulated_input_tokens",
-    "accumulated_output_tokens",
-    "model_config_json",
-)
+    "id", "name", "description", "user_set_name", "session_type", "working_dir", "created_at", "updated_at",
+    "accumulated_input_tokens", "accumulated_output_tokens", "model_config_json",
+)  # fmt: skip
 
 
 def find(places: Places) -> Iterator[Source]:

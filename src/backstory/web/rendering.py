@@ -30,18 +30,9 @@ TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).with_name("static")
 HUES = 12
 _HUE_ORDER = (
-    "claude-code",
-    "codex",
-    "cursor",
-    "copilot",
-    "gemini-cli",
-    "opencode",
-    "cline",
-    "pi",
-    "qwen-code",
-    "zed",
+    "claude-code", "codex", "cursor", "copilot", "gemini-cli", "opencode", "cline", "pi", "qwen-code", "zed",
     "goose",
-)
+)  # fmt: skip
 """The assistants whose colours differ on a page; the others take what the order of readers gives them."""
 LONGEST_RENDERED = 8_000
 """Characters; a longer text is a log or a file, and is shown as it is."""

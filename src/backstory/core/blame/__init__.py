@@ -90,6 +90,7 @@ class Blame(CorePart):
         Raises NotFound for a missing file, and InvalidInput for missing lines."""
         self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
         named = os.path.abspath(os.path.join(self.caller.directory, os.path.expanduser(path)))
+        # Only the folder is resolved: git knows the file by its own name, even where that is a link.
         file = Path(named).parent.resolve() / os.path.basename(named)
         texts = _read(file)
         last = len(texts) if last is None else last
@@ -104,6 +105,7 @@ class Blame(CorePart):
         commits = commits_of_lines(tree, inside)
         if len(commits) != len(texts):  # no repository, or a file that it does not know
             commits = [None] * len(texts)
+        # Assistants log the path as they were given it, before or after links were followed.
         writings = self._writings(tree, inside, commits, places, {named, str(file)})
         return self._blamed(texts, commits, writings)[first - 1 : last]
 
@@ -117,6 +119,7 @@ class Blame(CorePart):
         self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
         blob = ask(tree, "cat-file", "blob", f"{commit}:{path}")
         data = os.fsencode(blob.text) if blob.is_ok else b""
+        # Git itself looks for a null byte in the first 8,000 bytes to tell binary files.
         texts = [] if b"\0" in data[:8_000] or len(data) > LARGEST_FILE else _lines(data)
         commits = commits_of_lines(tree, path, commit) if texts else []
         if len(commits) != len(texts):
@@ -147,6 +150,7 @@ class Blame(CorePart):
         for number, (text, commit) in enumerate(zip(texts, commits, strict=True), 1):
             since = begun.get(commit.hash) if commit else None
             candidates = by_line[number - 1]
+            # Words that were removed and came back have two authors; the one after the previous commit wrote these.
             recent = [match for match in candidates if since and writings.edits[match.edit].at >= since]
             origin = _origin(writings, numbers, commit, recent) if author(recent) else None
             origin = origin or _origin(writings, numbers, commit, candidates)
@@ -158,6 +162,7 @@ class Blame(CorePart):
         own = str(project_root(tree))
         known = self.engine.store.conversations.projects()
         declared = self.engine.settings.related_projects
+        # Clones and worktrees of one project are different directories, and a log names the one it ran in.
         alike = {
             own,
             str(tree),
@@ -176,6 +181,7 @@ class Blame(CorePart):
         """The numbers of messages, by id: of the spoken turn, or of the tool calls in it."""
         ids: dict[str, list[str]] = {}
         for each in (*writings.edits, *writings.silent):
+            # An edit is a tool call, which is stored beside the spoken message of the same turn.
             ids.setdefault(each.conversation, []).extend((each.message, f"{each.message}#tool"))
         numbers: dict[str, int] = {}
         for conversation, some in ids.items():
@@ -187,14 +193,17 @@ class Blame(CorePart):
 def _origin(
     writings: Writings, numbers: dict[str, int], commit: Commit | None, candidates: Sequence[Match]
 ) -> LineOrigin | None:
+    # Nobody edits a line after its commit; the slack is for clocks and for amended commits.
     latest = None if commit is None else commit.committed_at + SLACK
     in_time = [match for match in candidates if latest is None or writings.edits[match.edit].at <= latest]
     match = author(in_time)
     if match is not None:
+        # One clearly distinctive line is proof enough as long as no other session wrote the same line.
         has_rivals = len({writings.edits[each.edit].conversation for each in candidates}) > 1
         is_sure = match.weight >= SURE_WEIGHT or (match.weight >= 1 and not has_rivals)
         sureness = Sureness.EXACT if is_sure else Sureness.LIKELY
         return _made(writings, numbers, writings.edits[match.edit], sureness)
+    # Shell commands write files without leaving their text; then only the time connects them with a commit.
     near = [each for each in writings.silent if latest is None or latest - NEAR <= each.at <= latest]
     last = max(near, key=lambda each: each.at, default=None)
     return None if last is None else _made(writings, numbers, last, Sureness.TIME)
@@ -252,8 +261,10 @@ def _read_commits(text: str) -> Iterator[Commit | None]:
     for line in text.split("\n"):
         if header := _HEADER.fullmatch(line):
             hash = header[1]
+            # Git prints the facts of a commit once, at the first of its lines.
             facts = known.setdefault(hash, {})
         elif line.startswith("\t"):
+            # A hash of zeros stands for changes that are not committed.
             yield _commit(hash, facts) if hash.strip("0") else None
         else:
             name, _, value = line.partition(" ")

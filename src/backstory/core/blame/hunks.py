@@ -39,6 +39,7 @@ class Hunk(NamedTuple):
 
 def commit_range(tree: Path, text: str) -> CommitRange:
     """Parse `A..B`, `A...B` or a single commit. "" means the commits of the current branch. Raises InvalidInput."""
+    # Anything with a dash would be an option of git, which has some that run programs.
     if text.startswith("-"):
         raise InvalidInput(f"{text!r} is no range of commits.")
     begin, dots, end = text.partition("...") if "..." in text else text.partition("..")
@@ -48,9 +49,11 @@ def commit_range(tree: Path, text: str) -> CommitRange:
         first = _base(tree, shared, last) if shared else ""
     elif dots:
         first = _commit(tree, begin or "HEAD")
+        # As in `git diff`: three dots compare with the point where the branches parted.
         first = _base(tree, first, last) if dots == "..." else first
     else:
         parent = git(tree, "rev-parse", "--verify", "--quiet", f"{last}^")
+        # The first commit has no parent and is compared with the empty tree, whose hash depends on the format.
         first = (parent or git(tree, "hash-object", "-t", "tree", "--stdin") or "").strip()
     if not first:
         raise GitFailed(
@@ -88,15 +91,8 @@ def _commit(tree: Path, name: str) -> str:
 def hunks_of(tree: Path, commits: CommitRange) -> list[Hunk]:
     """The hunks, ordered by file and line. Raises GitFailed."""
     words = (
-        "-c",
-        "core.quotePath=false",
-        "diff",
-        "--no-ext-diff",
-        "--no-textconv",
-        "--no-color",
-        "-U0",
-        "-M",
-    )
+        "-c", "core.quotePath=false", "diff", "--no-ext-diff", "--no-textconv", "--no-color", "-U0", "-M",
+    )  # fmt: skip
     output = ask(
         tree, *words, "--src-prefix=a/", "--dst-prefix=b/", commits.first, commits.last, timeout_s=TIMEOUT_S
     )
@@ -113,6 +109,7 @@ def _hunks(text: str) -> Iterator[Hunk]:
         if line.startswith("--- "):
             old = line[4:].removeprefix("a/").rstrip("\t")
         elif line.startswith("+++ "):
+            # A deleted file is known by its former name.
             path = old if line == "+++ /dev/null" else line[4:].removeprefix("b/").rstrip("\t")
         elif match := _HUNK.match(line):
             removed_count, first, count = (int(number or "1") for number in match.groups())

@@ -49,6 +49,7 @@ def matches(lines: Sequence[str], edits: Sequence[tuple[str, str]]) -> list[list
 
 def _bare(text: str) -> list[str]:
     """Lines as git counts them: by newlines alone."""
+    # Formatters change indentation after the edit, so it does not count.
     return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
 
 
@@ -76,6 +77,7 @@ def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int
     for place, line in pairs:  # in the order of the lines, so that the one above is known
         above[place, line] = file.weights[place] + above.get((place - 1, line - 1), 0.0)
     below: dict[tuple[int, int], float] = {}
+    # Both directions are added up, so that every line of a matching block has the weight of the whole block.
     for place, line in reversed(pairs):
         below[place, line] = file.weights[place] + below.get((place + 1, line + 1), 0.0)
     added = set(_added(old, written))
@@ -91,6 +93,7 @@ def _matches_of(file: _File, old: str, written: list[str]) -> Iterator[tuple[int
 def _pairs(file: _File, written: Sequence[str]) -> list[tuple[int, int]]:
     """Positions of equal lines in the file and in the new text: of distinctive lines, and of common ones next to them."""
     pairs = {(place, line) for line, text in enumerate(written) for place in file.distinctive.get(text, ())}
+    # A brace or a blank line counts only as a neighbour of a line that could not be there by chance.
     for start in tuple(pairs):
         for step in (-1, 1):
             place, line = start[0] + step, start[1] + step

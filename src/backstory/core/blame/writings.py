@@ -60,6 +60,7 @@ def find_writings(
     known = {each.id: each for each in store.conversations.get(sorted({hit.conversation for hit in hits}))}
     hits = [hit for hit in hits if hit.conversation in known]  # others were forgotten just now
     same_file = [hit for hit in hits if is_file(known[hit.conversation], hit.value)]
+    # Reading a source again costs seconds for large logs, so only the newest conversations are read.
     newest = list(
         dict.fromkeys(hit.conversation for hit in sorted(same_file, key=lambda hit: hit.at, reverse=True))
     )
@@ -76,6 +77,7 @@ def find_writings(
             continue
         copies = list(_kept(message, base, hit))
         edits += copies
+        # Truncated arguments may lack the lines in question: the write is then known by its time as well.
         if not copies or len(message.text) >= LONGEST_ARGUMENTS:
             silent.append(Writing(hit.conversation, base, hit.at, "", ""))
     return Writings(sorted(edits, key=lambda each: each.at), silent, wanted)
@@ -90,6 +92,7 @@ def _read_again(
     for name in by_reader.keys() & set(reader_names()):
         reader = load_readers([name])[name]
         files = {str(source.path): source for source in reader.find(places)}
+        # Several conversations can be in one file or database, which is read once for all of them.
         needed = {source_path(each.source, files.keys()) for each in by_reader[name]}
         for path in sorted(path for path in needed if path):
             yield from _read_source(reader, files[path], wanted, is_file, stored)
@@ -142,6 +145,7 @@ def _edits_in(text: str) -> Iterator[Edit]:
     ends = [part.start() for part in parts[1:]] + [len(text)]
     for part, end in zip(parts, ends, strict=False):
         value = text[part.end() : end].rstrip("\n")
+        # The last line may be cut in the middle, and half a line would match nothing or something else.
         if end == len(text) >= LONGEST_ARGUMENTS:
             value = value.rpartition("\n")[0]
         values[part[1]] = value

@@ -113,8 +113,10 @@ class Devices:
                 f"{folder} holds a vault already; nothing was changed.",
                 hint=f"Join it: backstory devices join {folder}",
             )
+        # The same vault again where there is one: a new key would shut out the machines that already have the old one.
         vault = read_setup(self.home).vault if self.is_set_up else new_vault()
         setup = DeviceSetup(place.path, vault, _checked_name(name), carry, with_git)
+        # The folder first: with only the local half, a sync would find no vault and refuse.
         place.write(vault.file_name, vault_text(vault, passphrase).encode())
         write_setup(self.home, setup)
         return setup
@@ -136,6 +138,7 @@ class Devices:
         vaults = place.vaults(place.read_listing())
         if not vaults:
             raise NotFound("vault", str(folder), hint=f"Make one: backstory devices init {folder}")
+        # A synchroniser can bring together two folders in which two machines ran `init` at once.
         if len({vault.id for vault in vaults}) > 1:
             raise NotAllowed(
                 f"{folder} holds two vaults, made at the same time; nothing was changed.",
@@ -149,6 +152,7 @@ class Devices:
             raise NotAllowed(
                 f"That is not the {'passphrase' if passphrase else 'code'} of the vault in {folder}; nothing was changed."
             )
+        # A store knows what it has sent for one vault only.
         self._check_same_vault(opened)
         setup = DeviceSetup(place.path, opened, _checked_name(name), carry, with_git)
         write_setup(self.home, setup)
@@ -163,6 +167,7 @@ class Devices:
     def sync(self, call: Call) -> SyncOutcome:
         """Read new segments from the folder and write new records of this store. Records that cannot be written stay unsent."""
         if not self._take_lease():
+            # No error: the other process sends the same changes.
             return SyncOutcome(is_busy=True)
         try:
             return self._sync(call)
@@ -174,6 +179,7 @@ class Devices:
         _, folder = self._opened()
         listing, room = folder.read_listing(), self.engine.store.devices
         known = room.segments(map(str, listing.segments))
+        # A segment may be there several times, under names that a synchroniser gave to its conflicts.
         new = [paths[0] for name, paths in listing.segments.items() if str(name) not in known]
         size = sum((folder.root / path).stat().st_size for path in new)
         unsent = room.count_changed() + room.count_unsent()
@@ -194,6 +200,7 @@ class Devices:
         try:
             folder.check_there()
             listing = folder.read_listing()
+        # A stick that is not plugged in is no reason to show nothing of what the store knows.
         except Unavailable as error:
             skipped.append(SkippedFile(str(setup.folder), error.message))
         else:
@@ -247,6 +254,7 @@ class Devices:
                 folder.check_there()
                 check_vaults(folder, folder.read_listing(), setup)
                 sync = self._run(setup, folder, Call())
+                # Without this the others would list this machine as one that was not seen for long.
                 sync.write_records([departure(sync.device, setup.name, LEFT)])
             except BackstoryError:
                 pass  # the folder is gone, or is no longer ours; the others notice that this machine is not seen any more
@@ -255,6 +263,7 @@ class Devices:
             remove_setup(self.home)
 
     def _sync(self, call: Call) -> SyncOutcome:
+        # Git comes before the folder is listed and after it is written: it is the carrier of its contents.
         carrier = GitCarrier(read_setup(self.home).folder) if read_setup(self.home).with_git else None
         if carrier is not None:
             carrier.fetch()
@@ -303,12 +312,15 @@ class Devices:
         if rekey:
             setup = setup._replace(vault=new_vault(setup.vault.id, setup.vault.number + 1))
         sync = self._run(setup._replace(vault=sync.setup.vault), folder, call)
+        # With a new key every segment is sealed again, since the lost machine has the old key.
         theirs = [each for each in sync.listing.segments if rekey or each.device == peer.id]
+        # First the records and then the note about the machine: after a crash in between it can be removed again.
         self._take_over(sync, setup.vault, theirs, departure(peer.id, peer.name, REMOVED))
         with self.engine.store.transaction():
             room.put_peer(peer._replace(state=REMOVED, alive=()))
         if rekey:
             write_setup(self.home, setup)
+            # Former keys go last, when nothing is sealed with them any more.
             for path in folder.read_listing().vaults:
                 if not path.startswith(f"vault-{setup.vault.number}"):
                     folder.delete(path)
@@ -364,6 +376,7 @@ class Devices:
         renewed_at = [time.monotonic()]
 
         def progress(amount: float, total: float | None, message: str) -> None:
+            # A first sync takes longer than the lease; each step of progress is a sign of life.
             if (time.monotonic() - renewed_at[0]) * 1000 > LEASE_MS / 4:
                 self.engine.store.leases.take(LEASE, self._holder, for_ms=LEASE_MS)
                 renewed_at[0] = time.monotonic()

@@ -30,6 +30,7 @@ class GitCarrier:
     def send(self) -> None:
         """Commit and push changes in our directory; retry once if another machine pushed meanwhile."""
         self._run("add", "--all", "--", SUBFOLDER)
+        # An empty commit would be an error, and a commit for every sync without news a nuisance.
         if self._ask("diff", "--cached", "--quiet", "--", SUBFOLDER).returncode:
             self._run("commit", "--quiet", "--no-gpg-sign", "-m", COMMIT_SUBJECT, "--", SUBFOLDER)
         if self._has_upstream() and self._ask("push", "--quiet").returncode:
@@ -49,5 +50,6 @@ class GitCarrier:
             )
 
     def _ask(self, *words: str) -> subprocess.CompletedProcess[bytes]:
+        # Hooks of the repository are for the work of people, and may ask questions.
         without_hooks = ("-c", f"core.hooksPath={os.devnull}")
         return run_git(self._folder, *words, timeout_s=GIT_TIMEOUT_S, options=without_hooks)

@@ -30,6 +30,7 @@ def export_records(
     """A header, and then records with `d` empty where this store has given no stamps yet."""
     store = engine.store
     yield {"format": FORMAT, "name": name, "version": __version__, "mark": str(to_ms(engine.now()))}
+    # Deletions come first, so that the other side does not store what it would erase at once.
     for id in store.devices.buried():
         yield {"k": "forget", "id": id, "s": 0, "d": "", "of": CONVERSATION}
     for note in store.devices.all_deletions():
@@ -43,11 +44,13 @@ def export_records(
             key = row.pop(ROWS[table][0])
             if "project" in row:
                 row["p"] = projects.identity(row.pop("project"))
+            # These rows have no stamps outside of a vault; their latest time gives the same order.
             made_at = max(
                 (value for field, value in row.items() if field.endswith("_at") and value), default=0
             )
             yield {"k": table, "id": key, "s": int(made_at) << 16, "d": ""} | row
     for conversation in all_conversations(store, ConversationFilter()):
+        # A changed conversation is sent whole: the other side skips messages that it has.
         if to_ms(conversation.updated_at) > after_ms:
             yield from _conversation_records(store, projects, conversation.id)
 

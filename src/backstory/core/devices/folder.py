@@ -50,6 +50,7 @@ class DeviceFolder:
                 f"The folder {self.path} is not there; nothing was sent.",
                 hint="Plug in the stick or mount the share, or name another one: backstory devices join FOLDER.",
             )
+        # The mount point exists although nothing is mounted: writing there would fill the wrong disk.
         if not self._step(self.root.is_dir):
             raise Unavailable(
                 f"There is no vault in {self.path}; nothing was sent.",
@@ -70,6 +71,7 @@ class DeviceFolder:
                 problem = error
                 continue
             by_generation[vault.id, vault.number] = vault
+        # One half-copied vault file does not matter as long as another one can be read.
         if not by_generation and problem is not None:
             raise problem
         return sorted(by_generation.values(), key=lambda vault: -vault.number)
@@ -102,6 +104,7 @@ class DeviceFolder:
 
     def _write(self, path: Path, raw: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Hidden names are skipped by this program and by most synchronisers, so no half segment travels.
         draft = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
             with open(draft, "wb") as file:
@@ -115,6 +118,7 @@ class DeviceFolder:
 
     def _step(self, work: Callable[[], T]) -> T:
         try:
+            # A call on a share that is gone hangs in the kernel, where no timeout reaches it.
             return run_aside(work, "devices", STEP_TIMEOUT_S, between=self._between)
         except Stalled:
             raise TimedOut(

@@ -38,6 +38,7 @@ class ProjectIdentities:
             return {}
         if path not in self._known:
             self._known[path] = KnownProject(path, self._read(path), is_local=True)
+            # Stored at once: git is asked for each project once and not at every sync.
             self._room.put_project(self._known[path])
         return self._known[path].identity
 
@@ -45,6 +46,7 @@ class ProjectIdentities:
         """The local name of an arriving record's project."""
         if not identity:
             return ""
+        # A segment repeats the identity of a project in every record of it.
         key = repr(sorted(identity.items(), key=str))
         if key not in self._local_names:
             match = next((each for each in self._known.values() if self._is_same(each, identity)), None)
@@ -63,6 +65,7 @@ class ProjectIdentities:
         The caller moves the rows."""
         moved: dict[str, str] = {}
         for path in candidates:
+            # Names that are no paths are the placeholders of projects on other machines.
             if Path(path).is_absolute() and path not in self._known and Path(path).is_dir():
                 self.identity(path)
         local = [each for each in self._known.values() if each.is_local]
@@ -80,6 +83,7 @@ class ProjectIdentities:
     def _read(self, path: str) -> dict[str, Any]:
         place = Path(path)
         is_here = place.is_absolute() and place.is_dir()
+        # The root commit survives renamed remotes and works for repositories that have none.
         root = (
             git(place, "rev-list", "--max-parents=0", "HEAD", timeout_s=ROOT_TIMEOUT_S) if is_here else None
         )

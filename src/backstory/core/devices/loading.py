@@ -51,6 +51,7 @@ def load_messages(
 ) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
     id = loaded.conversation.id
     if loaded.state != LIVE:
+        # Archived messages are packed, and only the archive can read them.
         return store.archive.contents(id)
     return store.messages.of(id), store.traces.of(id), store.sayings.of(id)
 

@@ -106,6 +106,7 @@ class Merger:
             for record in records:
                 if record["k"] == FORGET:
                     self._merge_deletion(record)
+            # Deletions were merged above, so a record and its deletion in one segment leave nothing behind.
             forgotten = self._room.deletions({id for record in records for id in subjects(record)})
             remaining = [
                 record
@@ -161,7 +162,9 @@ class Merger:
             heard = (self._sync_number, self._now)
             known = DeletionNote(id, record["of"], *order, *heard, reaches, self._is_in_folder, False)
         else:
+            # Any order of arrival must give the same note, so the earliest of several deletions counts.
             stamp, device = min((known.stamp, known.device), order)
+            # A deletion that reaches checkpoints as well has to be carried out again.
             is_wider = reaches and not known.with_checkpoints
             known = known._replace(
                 stamp=stamp,
@@ -190,6 +193,7 @@ class Merger:
                 and each.stamp >> 16 == arriving.stamp >> 16
             ):
                 self._room.drop_version(MEMORY, id, versions.pop(each.order))
+        # A version that was removed from the history must not return from a device that still has it.
         dropped = {each.digest for each in versions.values() if each.is_dropped} | set(
             record.get("drops", ())
         )
@@ -201,6 +205,7 @@ class Merger:
         self._room.put_versions(MEMORY, id, marked)
         loaded = load_memory(self._store, id)
         merged = _merged_memory(marked, loaded, arriving, memory)
+        # Writing what is there already would mark it as changed and send it around for ever.
         if loaded is None or (merged.memory, list(merged.history)) != (loaded.memory, list(loaded.history)):
             self._put_memory(loaded, merged)
         if not is_known:
@@ -210,6 +215,7 @@ class Merger:
     def _put_memory(self, loaded: LoadedMemory | None, merged: LoadedMemory) -> None:
         id = merged.memory.id
         if loaded is not None:
+            # Archived records are packed; they are unpacked, merged, and archived again.
             set_memory_state(self._store, loaded, LIVE)
         self._store.memories.put([merged.memory])
         self._room.put_history(id, merged.history)
@@ -249,6 +255,7 @@ class Merger:
 
     def _merge_conversation(self, record: WireRecord) -> None:
         id = record["id"]
+        # Forgotten here: the copy of another machine must not bring it back.
         if self._room.is_buried(id):
             return
         loaded = load_conversation(self._store, id)
@@ -297,6 +304,7 @@ class Merger:
             known = known or SentConversation(id, 0, 0, 0, "", True)
             self._room.put_conversation(known._replace(is_unsent=True))
         elif known is not None and known.is_unsent:
+            # Only the header is the same on both sides; messages of this machine may still be missing there.
             if header_digest(conversation) == header_digest(arriving):
                 self._room.put_conversation(known._replace(header=header_digest(arriving)))
         else:
@@ -318,6 +326,7 @@ def _merged_header(present: Conversation, arriving: Conversation) -> Conversatio
     if header_rank(arriving) <= header_rank(present):
         return present
     return arriving._replace(
+        # The path of a project differs between machines.
         project=present.project,
         source=present.source,
         is_gone=present.is_gone,
@@ -339,6 +348,7 @@ def _merged_memory(
         return LoadedMemory(memory, [], LIVE)
     contents |= {former_digest(each): each for each in (*loaded.history, former_of(loaded.memory))}
     present = former_digest(former_of(loaded.memory))
+    # The version with the greatest stamp is current, even if it arrives last or is known already.
     is_later = arriving.order >= max(order.get(present, (0, "")), order[arriving.digest])
     top = memory._replace(project=loaded.memory.project) if is_later else loaded.memory
     top_digest = arriving.digest if is_later else present

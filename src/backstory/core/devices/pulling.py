@@ -56,10 +56,12 @@ def pull(
 ) -> PullOutcome:
     """Merge records that are new on another machine since the last pull. With `dry_run` nothing is written."""
     room = engine.store.devices
+    # The other side has no device id of its own; the way to reach it serves as one.
     device = hashlib.sha256("\0".join(command).encode()).hexdigest()[:12]
     known = next((peer for peer in room.peers() if peer.id == device), None)
     now = engine.now()
     projects = ProjectIdentities(room, user_home, "this machine")
+    # Without a vault this machine has no id either, and its own changes need one that is not the other side's.
     stamper = Stamper(engine.store, room.identity() or device[::-1], Carry.CONVERSATIONS, 0, now)
     merger = Merger(engine.store, stamper, projects, 0, now, is_in_folder=False)
     received = size = 0
@@ -88,6 +90,7 @@ def pull(
 @contextmanager
 def _lines(command: Sequence[str]) -> Iterator[Iterator[bytes]]:
     """The lines that a command prints. Raises Unavailable with its error output if it fails."""
+    # A pipe that nobody reads fills up and would stop the other side.
     with tempfile.TemporaryFile() as complaints:
         try:
             process = subprocess.Popen(
@@ -95,6 +98,7 @@ def _lines(command: Sequence[str]) -> Iterator[Iterator[bytes]]:
             )
         except OSError as error:
             raise Unavailable(f"{command[0]} could not be started: {error.strerror}.") from None
+        # readline has no timeout, and a dead connection can keep ssh waiting for hours.
         watchdog = Timer(PULL_TIMEOUT_S, process.kill)
         watchdog.daemon = True
         watchdog.start()
@@ -105,6 +109,7 @@ def _lines(command: Sequence[str]) -> Iterator[Iterator[bytes]]:
             status = process.wait()
         except BaseException:
             process.kill()
+            # Half a record is a consequence; the cause is in the error output of the command.
             if process.wait() not in (0, -9):
                 _raise_failed(process.returncode, complaints)
             raise
@@ -134,6 +139,7 @@ def _as_from(line: bytes, device: str, trust: Trust) -> WireRecord:
         record: WireRecord = json.loads(line)
         record["d"] = record["d"] or device
         for each in (record, *record.get("messages", ())):
+            # Trust is only ever lowered: what the other side did not trust is not trusted here.
             if each.get("trust", Trust.OWN) == Trust.OWN:
                 each["trust"] = trust.value
     except (ValueError, KeyError, TypeError) as error:

@@ -59,6 +59,7 @@ def make_segment(
     vault: Vault, device: str, number: int, header: Mapping[str, Any], lines: Iterable[bytes]
 ) -> tuple[SegmentName, bytes]:
     first = json.dumps({"format": FORMAT, **header}, ensure_ascii=False).encode()
+    # Compressed first, since sealed bytes do not compress.
     packed = compress(b"\n".join([first, *lines]), ZSTD_LEVEL)
     raw = MAGIC + vault.key_id + seal(vault.key, _about(vault, device, number), packed)
     return SegmentName(device, number, hashlib.sha256(raw).hexdigest()[:16]), raw
@@ -75,6 +76,7 @@ def open_segment(vault: Vault, name: SegmentName, raw: bytes) -> OpenedSegment:
     if packed is None:
         raise NotOpened("not written by a device of this vault, or moved there from another place")
     try:
+        # A few kilobytes can unpack to gigabytes, so the size is limited while unpacking.
         frame = ZstdDecompressor()
         text = frame.decompress(packed, max_length=MAX_OPENED_BYTES)
         if not frame.eof:
@@ -103,9 +105,11 @@ def entities_in(records: Iterable[WireRecord]) -> dict[str, bool]:
 
 def subjects(record: WireRecord) -> list[str]:
     """The ids of all that a record would betray: with any of them forgotten, it goes."""
+    # Events and links name other records, and would tell of them after these are forgotten.
     fields = ("id", "memory", "source", "target") if record["k"] in ("event", "link") else ("id",)
     return [record[field] for field in fields if isinstance(record.get(field), str)]
 
 
 def _about(vault: Vault, device: str, number: int) -> bytes:
+    # Sealed into the file: a segment that is moved or renamed does not open under its new name.
     return f"{FORMAT}/{vault.id}/{device}/{number:08d}".encode()

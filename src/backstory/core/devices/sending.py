@@ -51,6 +51,7 @@ class Sender:
         """Unsent records, deletions first: a reader then need not store the deleted records."""
         yield from self._deletions()
         after = ("", "")
+        # By pages after the last key: records are marked as sent meanwhile, which would shift an offset.
         while some := self._room.unsent_versions(RECORDS_AT_ONCE, after):
             after = some[-1]
             for kind, id in some:
@@ -128,6 +129,7 @@ class Sender:
         header |= {"p": self._projects.identity(loaded.conversation.project)} | conversation_fields(
             loaded.conversation
         )
+        # The mark moves with the last group, so that an interrupted sync sends the conversation again.
         *others, final = message_groups(lines)
         for some in others:
             yield OutgoingRecord(header | {"messages": some})
@@ -152,6 +154,7 @@ class Sender:
         else:
             before = self._room.tally(id, known.mark)[:2]
             everything = self._room.tally(id, last)[:2]
+            # Nothing before the mark has changed, so the messages after it are all that is new.
             if before == (known.messages, known.revisions):
                 wanted = self._room.messages_after(id, known.mark)
             elif everything == (known.messages, 0) and known.mark:
@@ -185,6 +188,7 @@ class SegmentWriter:
         size = count = 0
         for each in outgoing:
             line = encoded(each.record)
+            # A record that is larger by itself gets a segment of its own.
             if group and size + len(line) > MAX_SEGMENT_BYTES:
                 self._write(group, replaces)
                 group, size = [], 0
@@ -226,6 +230,7 @@ def message_groups(lines: list[WireRecord]) -> list[list[WireRecord]]:
             groups.append([])
             size = 0
         groups[-1].append(line)
+        # About what the other fields of a message take.
         size += len(line["text"]) + 200
     return groups
 

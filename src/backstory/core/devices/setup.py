@@ -62,6 +62,7 @@ def write_setup(home: Path, setup: DeviceSetup) -> None:
         "carry": setup.carry,
         "git": setup.with_git,
     }
+    # The file contains the key of the vault.
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_whole(setup_path(home), [json.dumps(body, indent=1), "\n"])
 
@@ -92,6 +93,7 @@ def check_places(home: Path, folder: Path) -> None:
             f"The data directory {home} is copied by a file synchroniser ({why}), which damages databases.",
             hint="Move it to a place that is not synchronised (--home or BACKSTORY_HOME); nothing was set up.",
         )
+    # Real paths, since a link can lead from one into the other.
     ours, theirs = PurePath(os.path.realpath(home)), PurePath(os.path.realpath(folder))
     if ours == theirs or ours in theirs.parents or theirs in ours.parents:
         raise InvalidInput(

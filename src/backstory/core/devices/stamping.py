@@ -33,6 +33,8 @@ class Stamper:
     def stamp_all(self) -> None:
         while True:
             with self._store.transaction():
+                # Read in the same transaction that stamps: a change in between is noted again and found by the next
+                # round.
                 changes = self._room.changed(STAMPED_AT_ONCE)
                 self.stamp(changes)
             if not changes:
@@ -90,6 +92,7 @@ class Stamper:
                 continue
             stamps.append(first_stamp(to_ms(former.saved_at), stamps))
             new.append(Version(stamps[-1], self._device, each_digest, rest, False, False))
+        # The history was shortened here on purpose, so the others drop these versions too.
         dropped = [each for each in versions if each.digest not in digests and not each.is_dropped]
         return [*new, *(each._replace(is_dropped=True) for each in dropped)]
 
@@ -111,6 +114,7 @@ class Stamper:
 
     def _stamp_state(self, id: str, state: str) -> None:
         versions = self._room.versions(STATE, id)
+        # A record that was never archived needs no state: live is what all machines assume.
         if state == (versions[-1].digest if versions else LIVE):
             return
         stamp = first_stamp(to_ms(self._now), [each.stamp for each in versions])

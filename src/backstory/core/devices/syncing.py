@@ -72,11 +72,14 @@ class DeviceSync:
         self.merger = Merger(self.store, self.stamper, self.projects, self.number, self.now)
 
     def run(self) -> None:
+        # Before anything is read: a change that was made without knowledge of theirs must not look later than it is.
         self.stamper.stamp_all()
+        # A sync may have ended between a deletion and its erasure.
         has_erased = erase_undone(self.engine)
         self._read_new()
         has_erased |= erase_undone(self.engine)
         self._match_projects()
+        # After reading, which shows what others replaced on purpose; before sending, which writes it again.
         self._heal()
         self._send()
         self._clear_folder()
@@ -101,6 +104,7 @@ class DeviceSync:
                 self.room.enable(fresh)
             else:
                 self.room.rename(fresh)
+        # These were notes about our own former directory, which is now one of others and read below.
         self.skipped.clear()
         self.waiting.clear()
         return fresh
@@ -161,6 +165,7 @@ class DeviceSync:
         peers = {peer.id: peer for peer in self.room.peers()}
         known = peers.get(name.device)
         with self.store.transaction():
+            # A replaced file may still be listed: it must be neither read nor written again.
             self.room.set_segment_state(header.get("replaces", ()), "replaced")
             if known is None or known.number < name.number:
                 state, mark = (known.state, known.mark) if known else ("", "")
@@ -195,6 +200,7 @@ class DeviceSync:
 
     def _heal(self) -> None:
         """Write segments of this device again that were deleted from the folder by mistake."""
+        # A file that iCloud has not fetched is not lost.
         listed = {*self._listed(), *map(_without_cloud, self.listing.placeholders)}
         missing = [each for each in self.room.own_segments() if each.name not in listed]
         with self.store.transaction():
@@ -216,6 +222,7 @@ class DeviceSync:
         writer.write(counting(Sender(self.store, self.projects, self.merger.arrived).outgoing()))
         own = next((peer for peer in self.room.peers() if peer.id == self.device), None)
         if not writer.written and (
+            # The clock may have been set back, so the difference counts in both directions.
             own is None or abs((self.now - own.seen_at).total_seconds()) >= ANNOUNCED_EVERY_S
         ):
             writer.write([OutgoingRecord(departure(self.device, self.setup.name, PRESENT))])
@@ -268,11 +275,13 @@ class DeviceSync:
         )
         replaced = [str(segment.name) for segment in segments]
         remaining = {
+            # Two segments can contain the same record; the new one has it once.
             repr(record): record
             for segment in segments
             for record in segment.records
             if record["k"] == "forget" or not forgotten.keys() & subjects(record)
         }
+        # Written before the old ones are deleted: an interruption leaves a record twice and never not at all.
         self.write_records(remaining.values(), replaced, vault)
         known = self.room.segments(replaced)
         with self.store.transaction():

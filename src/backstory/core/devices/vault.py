@@ -76,6 +76,7 @@ class VaultFile(NamedTuple):
             sealed = base64.b64decode(self.passphrase["sealed"])
         except (KeyError, TypeError, ValueError):
             raise Unreadable("The vault's file is damaged.") from None
+        # A forged file could ask for hours of work or all of the memory.
         if not 0 < cost <= SCRYPT_COST * 8 or not 0 < block <= SCRYPT_BLOCK * 2:
             raise Unreadable("The vault's file asks for too much work; it is not one of ours.")
         key = unseal(_stretched(passphrase, salt, cost, block), _about(self.id, self.number), sealed)
@@ -103,6 +104,7 @@ def vault_text(vault: Vault, passphrase: str = "") -> str:
         salt = os.urandom(16)
         key = _stretched(passphrase, salt, SCRYPT_COST, SCRYPT_BLOCK)
         sealed = seal(key, _about(vault.id, vault.number), vault.key)
+        # The costs are stored with the salt, so that they can be raised for new vaults.
         body["passphrase"] = {
             "salt": _text(salt),
             "n": SCRYPT_COST,
@@ -138,6 +140,7 @@ def recovery_code(key: bytes) -> str:
 def key_of_code(code: str) -> bytes:
     """Decode a recovery code, ignoring case and separators."""
     letters = "".join(char for char in code.upper() if char.isalnum()).translate(_TYPED_WRONG)
+    # The prefix was translated with the rest: its 1 became an I.
     letters = letters.removeprefix(CODE_PREFIX.translate(_TYPED_WRONG))
     try:
         raw = base64.b32decode(letters + "=")

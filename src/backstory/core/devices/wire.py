@@ -22,6 +22,7 @@ REDACTED = "[redacted: "
 
 
 def digest(value: Any) -> str:
+    # Sorted, since machines must agree on a digest whatever order their fields have.
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
@@ -66,6 +67,7 @@ def with_former(memory: Memory, former: Former) -> Memory:
     """An earlier version of a memory; fields that the history does not store have their current values."""
     return memory._replace(
         text=former.text,
+        # The summary belongs to the current text.
         summary="",
         category=former.category,
         priority=former.priority,
@@ -159,10 +161,12 @@ def read_sayings(record: Mapping[str, Any]) -> list[MessageSaying]:
 def message_rank(message: Message) -> tuple[int, int, str, str, int, int]:
     """The rank of a text: of two texts of one message, every device takes the greater. Redacted text wins, then longer text."""
     text = message.text
+    # Redacted first: a secret that one machine removed must not come back from another.
     return text.count(REDACTED), len(text), text, message.role, message.seq, to_ms(message.created_at)
 
 
 def _relative(value: str, project: str) -> tuple[str] | tuple[str, int]:
+    # Projects lie elsewhere on the other machine, which may be one with Windows.
     for separator in ("/", "\\"):
         start = project.rstrip("/\\") + separator
         if project and value.startswith(start):

@@ -106,11 +106,13 @@ def is_check(family: str) -> bool:
 
 def has_reliable_exit(command: str) -> bool:
     """True if the exit code of the line is that of its command: a pipe or a further command replaces it."""
+    # `make | tail` exits with the status of tail, and `make; echo done` with that of echo.
     return "pipefail" in command or _UNRELIABLE_EXIT.search(_bare(command).strip()) is None
 
 
 def normalized(command: str) -> str:
     """A command line without parts that only limit its output."""
+    # A quoted pipe is part of an argument: without its signs it cannot be taken for a pipe below.
     quoted = _HIDDEN.sub(lambda match: re.sub(r"[|;&]", "", match[0]), command)
     unpiped = re.sub(r"\s*\|&?\s*(?:tail|head|grep|egrep|rg|cat|less|tee|sed|awk)\b[^|;&\n]*", "", quoted)
     unpiped = re.sub(r"\s*(?:2>&1|\d?>\s*/dev/null|;\s*echo\b[^;&|\n]*)", "", unpiped)
@@ -126,6 +128,7 @@ def without_values(command: str) -> str:
 def _bare(command: str) -> str:
     """The command without here-documents, substitutions, long quoted texts and comments."""
     text = command[:MAX_COMMAND_CHARS]
+    # Most commands have no quotes, and these patterns are the slowest of all.
     if any(mark in text for mark in ("'", '"', "$(", "<<")):
         text = _HIDDEN.sub(_shortened, _HEREDOC.sub(_MARK, text))
     return (_COMMENT.sub("", text) if "#" in text else text).replace("\\\n", " ")
@@ -133,6 +136,7 @@ def _bare(command: str) -> str:
 
 def _shortened(match: re.Match[str]) -> str:
     text = match[0]
+    # `npm run "test:unit"` names its task in quotes; a commit message in quotes is no name.
     is_name = text[0] in "'\"" and len(text) < _MAX_KEPT_QUOTE and _NAME.fullmatch(text[1:-1]) is not None
     return text[1:-1] if is_name else _MARK
 
@@ -142,6 +146,7 @@ def _family(program: str) -> str:
     if not words or words[0] in _SHELL_WORDS:
         return ""
     head, rest = _base(words[0]), words[1:]
+    # Runners nest: `uv run python -m pytest` is a run of pytest.
     while head in _RUNNERS and _RUNNERS[head] in ("", *rest[:1]):
         rest = _without_options(rest[1:] if _RUNNERS[head] else rest)
         if not rest:
@@ -159,6 +164,7 @@ def _family(program: str) -> str:
         return ""
     if head == _MARK or not _PROGRAM.fullmatch(head) or not _HELP.isdisjoint(words):
         return ""
+    # A word that is a path or a pattern is an argument and no task.
     task = rest[0] if rest and head in _WITH_TASKS and _NAME.fullmatch(rest[0]) else ""
     return f"{head} {task}".strip()[:MAX_FAMILY_CHARS]
 

@@ -36,6 +36,7 @@ def _runs_in(traces: Sequence[Trace]) -> Iterator[MessageRun]:
             if trace.kind != "command":
                 continue
             after = together[place + 1] if place + 1 < len(together) else None
+            # Traces of a call are stored in order: the error of a command directly follows it.
             error = after.value if after is not None and after.kind == "error" else ""
             run = run_of(trace.value, CallResult(error, is_error=bool(error)))
             if run is not None:

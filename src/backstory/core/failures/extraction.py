@@ -53,11 +53,14 @@ def run_of(command: str, result: CallResult) -> CommandRun | None:
             return None  # the user refused it, or it was interrupted
         lines = error_lines(result.text, has_failed=True)
         return CommandRun(0, parts, RunOutcome.FAILED, result.exit_code, _lines(lines))
+    # A program without a verdict that exits with 0 has passed, whatever words it prints.
     if not any(map(is_check, parts)):
         return CommandRun(0, parts, RunOutcome.PASSED, result.exit_code)
     if has_reliable_exit(command):
+        # Lines that look like errors in a passing run mean nothing in a failing one either, and are stored to say so.
         harmless = error_lines(result.text, has_failed=True, limit=MAX_HARMLESS_LINES)
         return CommandRun(0, parts, RunOutcome.PASSED, result.exit_code, _lines(harmless))
+    # The exit status belongs to another program here, so that the output alone has to tell.
     lines = error_lines(result.text, has_failed=False)
     if not lines or _has_passed(result.text):
         return CommandRun(0, parts, RunOutcome.PASSED, result.exit_code)

@@ -44,6 +44,7 @@ def fixes(
         return []
     loose = [each.loose for each in wanted if each.loose]
     lines = store.runs.matching([each.exact for each in wanted], loose, where, limit=MAX_MATCHES)
+    # A line that passing runs of the same project print explains no failure there.
     harmless = {(each.project, each.signature) for each in lines if not each.has_failed}
     failed = [
         each
@@ -52,6 +53,7 @@ def fixes(
         and each.conversation not in running
         and (each.project, each.signature) not in harmless
     ]
+    # Only now is the question cut: its first lines are often the harmless ones.
     wanted = [each for each in wanted if not any(number == each.exact for _, number in harmless)][
         :MAX_ERROR_LINES
     ]
@@ -76,6 +78,7 @@ def _answers(
 ) -> list[Fix]:
     asked = {each.exact if match is ErrorMatch.SAME else each.loose for each in wanted} - {0}
     scores = _scores(asked, failed, match)
+    # Of a long output one common line is shared by chance; the square root asks for more without asking for all.
     floor = MIN_SCORE * sqrt(max(1, len(wanted))) / (1 if match is ErrorMatch.SAME else SIMILAR_WEIGHT)
     order = sorted(
         (each for each in scores if scores[each] >= floor),
@@ -87,6 +90,7 @@ def _answers(
         if fix := _fix(store, candidate, match, until):
             lines = store.runs.lines(candidate.entry, candidate.place)
             known = {line.signature if match is ErrorMatch.SAME else line.loose for line in lines} - {0}
+            # Two runs that share one line of twenty are hardly the same failure.
             overlap = len(known & asked) / max(1, len(known | asked))
             sureness = 1 if candidate.outcome is RunOutcome.FAILED else UNSURE_WEIGHT
             ranked.append(
@@ -129,6 +133,7 @@ def _fix(store: Store, failure_match: FailureMatch, match: ErrorMatch, until: da
         return None
     failure, later = steps[place], steps[place + 1 : place + 1 + MAX_STEPS]
     solution = solution_of(failure, later, _harmless(store, [failure, *later], failure_match.project))
+    # For a question as of a time, a solution that came later is not known yet.
     if solution is None or (until is not None and solution.passed_at >= until):
         return None
     error = tuple(line.text for line in store.runs.lines(failure_match.entry, failure_match.place))

@@ -36,12 +36,15 @@ def fix_hint(
     """The earlier solution of an error in a project, in at most `max_tokens`; "" if there is none or it passed by itself.
 
     `running` are conversations to ignore because they are still going on, for example that of the hook."""
+    # Most failing commands of a session match nothing; this check needs no query.
     if not has_error_lines(text):
         return ""
     where = Filter(kinds=(Kind.MESSAGE,), projects=(project,), public_or_in="", repository_of=project)
     known_fixes = fixes(store, text, where, running=running, limit=1)
+    # "Run it again" is no advice: it is what the assistant does anyway.
     if not known_fixes or known_fixes[0].solution.kind is FixKind.AGAIN:
         return ""
+    # Shorter commands and fewer files are better than a sentence that is cut off.
     hints = (fix_sentence(known_fixes[0], size) for size in _HINT_SIZES)
     return next((hint for hint in hints if count_tokens(hint) <= max_tokens), "")
 

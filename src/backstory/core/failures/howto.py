@@ -47,6 +47,7 @@ def known_commands(
     for run in runs:
         grouped.setdefault(without_values(run.command), []).append(run)
     weights = _weights(terms, [group[0] for group in grouped.values()])
+    # A command that never passed is no answer to "how do we …".
     passing = [group for group in grouped.values() if not all(run.has_failed for run in group)]
     shares = [sum(weights[term] for term in terms if _has(group[0], term)) for group in passing]
     best = max(shares, default=0.0)
@@ -58,6 +59,7 @@ def known_commands(
 
 def _terms(words: str) -> list[str]:
     plain = [word.lower() for word in _WORD.findall(words)]
+    # A question of request words alone ("run it") still means these words.
     telling = [word for word in plain if word not in STOP_WORDS and word not in _REQUEST_WORDS]
     return list(dict.fromkeys(map(stem, telling or plain)))
 

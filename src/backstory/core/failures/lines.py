@@ -174,24 +174,10 @@ _QUOTED = lazy_pattern(r"(?<!\w)'[^']{1,80}'|\"[^\"]{1,80}\"|`[^`]{1,80}`|â€œ[^â
 _WORD = lazy_pattern(r"[A-Za-z]{3,}")
 _GENERIC_WORDS = frozenset(
     [
-        "error",
-        "errors",
-        "failed",
-        "fail",
-        "failure",
-        "exception",
-        "fatal",
-        "the",
-        "not",
-        "was",
-        "with",
-        "for",
-        "and",
-        "npm",
-        "err",
-        "warning",
+        "error", "errors", "failed", "fail", "failure", "exception", "fatal", "the", "not", "was", "with", "for",
+        "and", "npm", "err", "warning",
     ]
-)
+)  # fmt: skip
 MIN_LOOSE_WORDS = 3
 
 

@@ -36,12 +36,14 @@ def solution_of(
         remaining = step.signatures - set(harmless)
         has_failed = step.has_failed and (bool(remaining) or not step.signatures)
         is_same_command = not wanted.isdisjoint(step.families)
+        # A check may be one part of a longer line, so the families are compared and not the lines.
         if not has_failed and is_same_command:
             solution = _solution(failure, edits, commands, step)
             if not _comes_again(failure, solution, later[place + 1 : MAX_STEPS], errors):
                 return solution
         if has_failed and is_same_command and remaining & errors:
             edits, edited, commands = [], [], []  # what was tried so far did not help
+        # Only commands that passed can have helped.
         elif not has_failed and not is_same_command:
             commands.append(step.value)
     return None

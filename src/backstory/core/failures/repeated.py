@@ -49,6 +49,7 @@ def repeated_fixes(store: Store, where: Filter) -> list[RepeatedFix]:
             solution = solution_of(step, steps[place + 1 :], harmless)
             if solution is not None and (remedy := _remedy(solution)):
                 key = (step.families[-1], solution.kind, without_values(remedy), errors)
+                # Ten failures in one session are one habit of that session, so each conversation counts once.
                 known.setdefault(key, {}).setdefault(conversation, FixEvidence(conversation, step, solution))
                 remedies.setdefault(key, remedy)
     repeated = [

@@ -71,6 +71,7 @@ def sayings_of(call: ToolCall) -> Iterator[Saying]:
     is_check, is_publication = not _CHECKING_WORDS.isdisjoint(words), not _PUBLISHING_WORDS.isdisjoint(words)
     if not is_check and not is_publication:
         return
+    # A commit message or a pull request quotes commands that were not run here.
     command = _HEREDOC.sub("", call.command) if "<<" in call.command else call.command
     command = _QUOTED_OPTION.sub("", command)
     result = _shortened(result)
@@ -97,6 +98,7 @@ def _commits(call: ToolCall, result: CallResult) -> Iterator[Saying]:
     lines = _COMMIT_LINE.findall(result.text)
     for place, subject in lines:
         yield Saying(StatementKind.COMMIT, f"[{place}] {subject.strip()}", Speaker.LOG)
+    # An amended commit prints its line as well, so silence means `-q` and not failure.
     if not lines and not result.is_error and _COMMIT.search(call.command):
         message = _HEREDOC_MESSAGE.search(call.command) or _MESSAGE.search(call.command)
         subject = (
@@ -123,6 +125,7 @@ def _checks(command: str, result: CallResult) -> Iterator[Saying]:
     runners: dict[str, None] = {}
     for match in _CHECK.finditer(command):
         runner = match["checker"] or f"{match['runner']} {match['task']}"
+        # `npm test` and `npm run lint` are checks of their own: a green one does not end a red other.
         runners[runner] = None
     if not runners or (failed := _has_failed(result)) is None:
         return
@@ -137,6 +140,7 @@ def _has_failed(result: CallResult) -> bool | None:
     """The verdict of a check; None where the output tells of success and the exit code of a failure: then another part of
     the command line failed."""
     tail = result.text[-VERDICT_CHARS:]
+    # The words count before the exit status: behind a pipe the status is that of `tail`.
     if _is_red(tail):
         return True
     if result.is_error:
@@ -147,6 +151,7 @@ def _has_failed(result: CallResult) -> bool | None:
 def _is_red(tail: str) -> bool:
     lowered = tail.lower()
     signs = [sign for sign in _RED_SIGNS if sign in lowered]
+    # "0 failed" is taken out line by line, since another line of the same output may count failures.
     return bool(signs) and any(
         _RED.search(_NO_RED.sub("", line)) for line in tail.splitlines() if _has_any(line.lower(), signs)
     )

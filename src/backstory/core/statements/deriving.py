@@ -36,6 +36,8 @@ def derive(store: Store, conversation: Conversation) -> None:
     sayings = [MessageSaying(each.message, each.saying) for each in sayings_in(store, conversation)]
     opening = store.messages.said(conversation.id, limit=OPENING_MESSAGES)
     title = retitled(conversation.title, [_turn(each) for each in opening if each.role in _ROLES])
+    # Statements and rules change together: a conversation with new rules and old statements would never be looked at
+    # again.
     with store.transaction():
         store.conversations.restate(conversation.id, sayings, RULES)
         if title != conversation.title:
@@ -50,6 +52,7 @@ def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
     messages = {each.id: each for each in store.messages.of(conversation.id) if each.role in (*_ROLES, TOOL)}
     logged = [each for each in store.sayings.of(conversation.id) if _is_of_log(each.saying)]
     derived = sayings_of([_turn(each) for each in messages.values()])
+    # What the log states is found again among the words, in the same message; one of the two is enough.
     known = {(message, saying.kind, saying.text) for message, saying in logged}
     stated = [
         *logged,

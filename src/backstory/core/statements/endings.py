@@ -73,69 +73,17 @@ _SECTION = lazy_pattern(
 _WORD = lazy_pattern(r"[^\W\d_][\w']*")
 _FAREWELLS = frozenset(
     [
-        "thanks",
-        "thank",
-        "thx",
-        "ty",
-        "cheers",
-        "bye",
-        "goodbye",
-        "perfect",
-        "great",
-        "awesome",
-        "excellent",
-        "nice",
-        "brilliant",
-        "wonderful",
-        "amazing",
-        "lovely",
-        "danke",
-        "merci",
+        "thanks", "thank", "thx", "ty", "cheers", "bye", "goodbye", "perfect", "great", "awesome", "excellent",
+        "nice", "brilliant", "wonderful", "amazing", "lovely", "danke", "merci",
     ]
-)
+)  # fmt: skip
 _BESIDE_FAREWELLS = frozenset(
     [
-        "you",
-        "u",
-        "so",
-        "very",
-        "much",
-        "a",
-        "lot",
-        "again",
-        "for",
-        "now",
-        "that's",
-        "that",
-        "this",
-        "is",
-        "it",
-        "all",
-        "the",
-        "your",
-        "help",
-        "work",
-        "works",
-        "working",
-        "job",
-        "good",
-        "well",
-        "done",
-        "see",
-        "later",
-        "tomorrow",
-        "soon",
-        "night",
-        "evening",
-        "day",
-        "have",
-        "and",
-        "cool",
-        "ok",
-        "okay",
-        "yes",
+        "you", "u", "so", "very", "much", "a", "lot", "again", "for", "now", "that's", "that", "this", "is", "it",
+        "all", "the", "your", "help", "work", "works", "working", "job", "good", "well", "done", "see", "later",
+        "tomorrow", "soon", "night", "evening", "day", "have", "and", "cool", "ok", "okay", "yes",
     ]
-)
+)  # fmt: skip
 _NOTICE = lazy_pattern(r"\s*\(disable recaps in [^)]*\)\s*$")
 
 
@@ -174,12 +122,14 @@ def is_spoken(message: Message) -> bool:
 
 def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
     """Open items at the end of a conversation, each with its message."""
+    # A lookup such as "what does this flag do?" leaves nothing open, however politely its answer ends.
     if not end.spoken or _only_asks(end):
         return
     last = end.spoken[-1]
     if last.role == USER:
         # a request that nobody ever answered anything to is a probe, or a slip
         is_answered = any(each.role == ASSISTANT for each in end.spoken)
+        # A longer message is pasted text, and its open point cannot be told from it.
         request = own_text(last.text, USER) if len(last.text) <= MAX_REQUEST_CHARS else ""
         if is_answered and request and not _is_farewell(request):
             yield last, Saying(StatementKind.NEXT_STEP, request, Speaker.USER)
@@ -207,6 +157,7 @@ def _only_asks(end: ConversationEnd) -> bool:
 
 def _is_farewell(request: str) -> bool:
     """Return whether a message only thanks, praises or says good-bye."""
+    # Every word must be one of farewell: "thanks, now add tests" asks for something.
     words = set(_WORD.findall(request.lower().replace("\u2019", "'")))
     return bool(words & _FAREWELLS) and words <= _FAREWELLS | _BESIDE_FAREWELLS
 
@@ -215,6 +166,7 @@ def next_in_recap(text: str) -> str:
     """The next step that an assistant's own summary names; empty if there is none."""
     match = _NEXT.search(text)
     step = (match[1] or match[2]).strip() if match else ""
+    # "Next: nothing pending" names no step.
     return "" if _DONE.search(step) else step
 
 
@@ -237,6 +189,7 @@ def recap_in(text: str) -> str:
 def _announced(spoken: Sequence[Message]) -> Iterator[tuple[Message, Saying]]:
     """The assistant's announced next step when it was cut off: the end of its last two messages on this request."""
     since = next((place for place in range(len(spoken) - 1, -1, -1) if spoken[place].role == USER), -1)
+    # The last message may be half a sentence of narration; the one before it then has the announcement.
     for message in spoken[since + 1 :][-2:]:
         if tail := _long_sentences(own_text(message.text, ASSISTANT)):
             yield message, Saying(StatementKind.NEXT_STEP, tail[-1], Speaker.ASSISTANT)
@@ -247,12 +200,14 @@ def _closing(last: Message, end: ConversationEnd) -> Iterator[Saying]:
     own = own_text(last.text, ASSISTANT)
     tail = _long_sentences(own)
     stated: set[str] = set()
+    # A list under "Next steps" is meant as such; its items need none of the forms below.
     for step in _steps_under_heading(own):
         stated.add(step)
         yield Saying(StatementKind.NEXT_STEP, step, Speaker.ASSISTANT)
     for place, sentence in enumerate(tail):
         kind = None
         if is_question(sentence):
+            # Questions in the middle of an answer are rhetorical, or answered by the next sentence.
             is_near_end = place >= len(tail) - ASKING_SENTENCES
             is_meant = is_near_end and is_interrogative(sentence) and _is_specific(sentence, tail, last, end)
             kind = StatementKind.QUESTION if is_meant else None
@@ -261,8 +216,10 @@ def _closing(last: Message, end: ConversationEnd) -> Iterator[Saying]:
         if kind is not None and sentence not in stated:
             stated.add(sentence)
             yield Saying(kind, next_in_recap(sentence) or sentence, Speaker.ASSISTANT)
+    # Only work on files leaves something behind that its last sentences can describe.
     if stated or not end.has_files:
         return
+    # After edits a list says what was changed; without any it is what was found, and that is the result.
     items = [] if end.has_edits else [" ".join(item.split()) for item in _ITEM.findall(own)[:MAX_ITEMS]]
     for text in (*items, *tail[-LAST_SENTENCES:]):
         if not (is_question(text) or introduces(text) or _OFFERS.search(text)):
@@ -278,6 +235,7 @@ def _is_open(sentence: str) -> bool:
 def _is_specific(sentence: str, tail: Sequence[str], last: Message, end: ConversationEnd) -> bool:
     """Return whether a question is about a subject of the conversation; "What would you like to work on today?"
     is not."""
+    # Names in backticks are of this code base, so a question with one is about it.
     if "`" in last.text[-MARKED_CHARS:]:
         return True
     wanted = content_words(sentence)

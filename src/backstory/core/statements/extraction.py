@@ -32,6 +32,7 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
     """Backstory was asked for the request at hand: what the assistant concludes may be what it was told."""
     for turn in turns:
         if turn.role is Role.USER:
+            # Each request starts anew: what was read for the one before does not taint this one.
             calls.clear()
             is_reciting = False
         calls += turn.calls
@@ -41,6 +42,7 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
             # after reading what others wrote, "we decided" may be their decision
             if not (words.is_shared(saying) and any(map(reads_others, calls))):
                 _add(stated, turn, saying)
+        # Other pull requests are mentioned too; one after a push of the same request is its own.
         link = commands.pull_request_in(turn.text) if is_closing else ""
         if link and any(map(commands.has_pushed, calls)):
             _add(stated, turn, Saying(StatementKind.PULL_REQUEST, link, Speaker.ASSISTANT))
@@ -90,6 +92,7 @@ def _drop_former_lists(turns: Sequence[Turn], stated: dict[str, list[Saying]]) -
         listed = [
             saying for saying in sayings if saying.kind is StatementKind.TODO and saying.subject == lists.LIST
         ]
+        # Each version of such a list repeats the items of the one before it.
         if is_later and listed:
             stated[turn.id] = [saying for saying in sayings if saying not in listed]
         is_later = is_later or bool(listed)

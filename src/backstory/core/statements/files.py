@@ -17,6 +17,7 @@ def files_by_statement(store: Store, statements: Sequence[Statement]) -> dict[st
     for each in statements:
         if each.conversation not in prompts:
             prompts[each.conversation] = [place for place, _ in store.messages.prompts(each.conversation, 1)]
+        # Statements come at the end of a turn and edits before it, so the request is what they share.
         request = bisect_right(prompts[each.conversation], each.place)
         key = (each.conversation, request)
         if key not in edited:

@@ -55,6 +55,7 @@ def fold(
     What a person dismissed supersedes nothing. What repeats it is left out too, or it would come back in other words."""
     folded: list[Statement] = []
     standing: dict[str, list[_Standing]] = {}
+    # Memories come first whatever their age: a sentence in a conversation may repeat one, and never ends one.
     for memory in memories:
         _index(standing, _Standing(None, memory.text))
     for statement in sorted(statements, key=lambda each: each.at):
@@ -79,6 +80,7 @@ def _repeats(
 ) -> bool:
     """Return whether a statement confirms an earlier one. Statements that it reverses are marked as superseded."""
     stated = StatedText.of(statement.text)
+    # Only statements with a common word can be related; comparing all pairs is quadratic in years of work.
     earlier = {id(each): each for word in stated.words for each in standing.get(word, ()) if each.is_in_force}
     relations = [(each, relation(stated, each.stated)) for each in earlier.values()]
     confirmed = [
@@ -106,12 +108,14 @@ def _repeats(
 
 
 def _confirm(each: _Standing, by: Statement) -> None:
+    # A session that says the same thing five times confirms it once.
     if each.statement is None or by.conversation in each.conversations:
         return
     each.conversations.add(by.conversation)
     each.statement = each.statement._replace(
         confirmations=each.statement.confirmations + 1,
         confirmed_at=by.at,
+        # The reason is often given only when somebody asks again.
         reason=each.statement.reason or by.reason,
     )
 

@@ -19,4 +19,5 @@ _READS_OTHERS = lazy_pattern(
 
 def reads_others(call: ToolCall) -> bool:
     text = f"{call.name} {call.arguments}"[:CALL_CHARS]
+    # A tool that writes a document puts its own words there.
     return _READS_OTHERS.search(text) is not None and not _WRITES.match(call.name)

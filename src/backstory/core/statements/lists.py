@@ -50,6 +50,7 @@ def _listed(arguments: Mapping[str, Any]) -> Iterator[Saying]:
 
 def _created(call: ToolCall) -> Iterator[Saying]:
     text = text_of(fields_of(call.given).get("subject")).strip()
+    # The number is known only from the answer of the tool, and later updates name nothing else.
     number = _TASK_NUMBER.search(call.result.text) if call.result is not None else None
     if text and number:
         yield _todo(text, f"task {number[1]}", "")

@@ -85,11 +85,14 @@ def relation(later: StatedText, earlier: StatedText) -> StatementRelation:
     shared = later.words & earlier.words
     own, former = later.words - earlier.words, earlier.words - later.words
     shorter, longer = sorted((len(later.words), len(earlier.words)))
+    # A reversal names the new choice and little of the old one, so a small share must be enough.
     if _REVERSES.search(later.text):
         is_reversal = own and former and len(shared) >= max(1, SUBJECT_SHARE * shorter)
         return StatementRelation.SUPERSEDES if is_reversal else StatementRelation.NONE
+    # One says nothing that the other does not: the same statement, shorter or longer.
     if not own or not former:
         return StatementRelation.CONFIRMS if len(shared) >= SAME_SHARE * shorter else StatementRelation.NONE
+    # Nearly all words are shared and some differ on both sides: a value was exchanged ("port 8080", "port 9090").
     is_exchange = len(shared) >= max(2, EXCHANGED_SHARE * longer)
     if is_exchange or (_EXCHANGES.search(later.text) and len(shared) >= SAME_SHARE * shorter):
         return StatementRelation.SUPERSEDES

@@ -67,6 +67,7 @@ def _todos(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterabl
         if placed.saying.subject != LIST:
             former = tasks.get(placed.saying.subject, placed)
             text = placed.saying.text or former.saying.text
+            # An update names only number and state; the text is that of the creation.
             tasks[placed.saying.subject] = placed._replace(saying=placed.saying._replace(text=text))
     current = [placed for placed in listed if placed.message == last] + [
         task for task in tasks.values() if task.saying.text
@@ -96,6 +97,7 @@ def _recap(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterabl
     if not recaps:
         return
     last = recaps[-1]
+    # Edits and commits after a recap are work that it does not know of.
     is_overtaken = max(course.last_commit, course.last_edit) > last.place
     yield SettledSaying(last, StatementState.STALE if is_overtaken else StatementState.IN_FORCE)
     if not is_overtaken and (step := endings.next_in_recap(last.saying.text)):

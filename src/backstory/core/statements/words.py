@@ -153,6 +153,7 @@ def by_user(text: str) -> Iterator[Saying]:
 
 def _kind_by_user(sentence: str) -> StatementKind | None:
     sentence = sentence.replace(*_APOSTROPHES)
+    # Rules first: "never use X" is also a choice, and as a rule it holds beyond this task.
     if _RULE.search(sentence):
         kind = StatementKind.PREFERENCE
     elif _CHOSEN_BY_USER.search(sentence) or _AGREED.search(sentence):
@@ -170,6 +171,7 @@ def _stands_alone(sentence: str, kind: StatementKind) -> bool:
     words = len(StatedText.of(sentence).words)
     if kind is StatementKind.PREFERENCE:
         return words >= MIN_RULE_WORDS
+    # "Let's use Postgres" has one word and is clear; "let's use the second" has one and is not.
     is_named = words == 1 or _NUMBER.search(sentence) is not None
     return words > 1 or (is_named and not _POINTS_BACK.search(sentence))
 
@@ -181,6 +183,7 @@ def by_assistant(text: str) -> Iterator[Saying]:
         for sentence in _own(text, "assistant", _kind_by_assistant)
         if (kind := _kind_by_assistant(sentence)) is not None
     ]
+    # "We could … or …. Which do you prefer?" uses the words of a decision for both.
     offers = bool(stated) and is_question(sentences(text)[-1])
     for kind, sentence in stated:
         if not (offers and kind is StatementKind.DECISION):
@@ -211,6 +214,7 @@ def _decides(sentence: str) -> bool:
     if _AGREED.search(sentence):
         return True
     choice = _CHOSEN_BY_ASSISTANT.search(sentence)
+    # Without a reason "I kept the tests" only reports; with one it explains a choice.
     return choice is not None and _REASON.search(sentence, choice.end()) is not None
 
 

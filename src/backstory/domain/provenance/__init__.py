@@ -50,6 +50,7 @@ def segments(text: str, role: str) -> list[Segment]:
         mark(ground)
     pieces = ground.segments()
     if len(text) > MAX_CHARS:
+        # The rest counts as pasted without being read: nobody types that much.
         pieces.append(Segment(MAX_CHARS, len(text), Provenance.PASTED))
     return pieces
 
@@ -61,6 +62,7 @@ def own_text(text: str, role: str) -> str:
         if provenance is Provenance.OWN:
             parts.append(text[start:end])
         else:
+            # Inside a sentence a gap must stay visible, or its two halves would read as one statement.
             is_inside = line_before(text, start) or line_after(text, end)
             parts.append(ELISION if provenance is Provenance.QUOTED and is_inside else "\n")
     return "".join(parts).strip()

@@ -37,6 +37,7 @@ def mark_output(ground: Ground) -> None:
             continue
         elif not ground.is_user:  # an assistant continues in the same line after naming an error
             end = ground.sentences(start, end)[0][1]
+        # Wrapped messages and frames without a place lie between two log lines of one paragraph.
         if last >= 0 and all(ground.line(between).strip() for between in range(last + 1, number)):
             start = ground.lines[last][0]
         ground.mark(start, end, Provenance.PASTED)
@@ -59,6 +60,7 @@ def _mark_prefixed(ground: Ground) -> None:
 
     for shared, run in groupby(list(ground.own_lines()), prefix):
         lines = list(run)
+        # Two lines with "Note:" may be typed; three with one prefix come from a program.
         if shared and len(lines) >= PREFIXED_LINES:
             ground.mark(lines[0][1], ground.lines[lines[-1][0]][1], Provenance.PASTED)
 
@@ -95,6 +97,7 @@ _BYLINE = lazy_pattern(
 
 
 def mark_letters(ground: Ground) -> None:
+    # Nobody signs a request to an assistant: the message as a whole is a letter.
     if ground.is_user and _SIGNATURE.search(ground.text):
         ground.mark_rest(0)
     for begins in (_RECORD.match, _begins_letter, _begins_chat):
@@ -139,6 +142,7 @@ def mark_documents(ground: Ground) -> None:
         return
     if _FRONT_MATTER.match(ground.text):
         ground.mark_rest(0)
+    # What follows the heading belongs to the same document, so everything after it is marked.
     for pattern in (_HEADING, _RULE):
         if (first := ground.first_own_line(pattern.match)) is not None:
             ground.mark_rest(first)

@@ -42,6 +42,7 @@ class Ground:
     def __init__(self, text: str, *, is_user: bool) -> None:
         self.text = text
         self.is_user = is_user
+        # One byte for each character: markers overlap in every way, and spans would have to be merged each time.
         self._marks = bytearray(len(text))
         self.lines = [line.span() for line in _LINE.finditer(text)]
         self._starts = [start for start, _ in self.lines]
@@ -92,6 +93,7 @@ class Ground:
     def own_paragraphs(self) -> Iterator[tuple[int, int]]:
         """Yield runs of own lines between blank and foreign lines."""
         first = last = -1
+        # The last item ends the last paragraph; its number follows no other.
         for number, _, _ in [*((n, s, t) for n, s, t in self.own_lines() if t.strip()), (-9, 0, "")]:
             if first >= 0 and number != last + 1:
                 yield self.lines[first][0], self.lines[last][1]
@@ -104,6 +106,7 @@ class Ground:
     def mark_quotation(self, start: int, end: int) -> None:
         """Mark a quotation, unless it is a term within a line."""
         quotation = self.text[start:end]
+        # A quotation alone on its line is presented, however short it is.
         is_whole_line = not line_before(self.text, start) and not line_after(self.text, end)
         if is_whole_line or "\n" in quotation or len(quotation.split()) >= QUOTED_WORDS:
             self.mark(start, end, Provenance.QUOTED)

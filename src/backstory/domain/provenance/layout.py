@@ -29,33 +29,16 @@ _OWN_ELEMENTS = frozenset(
 """Elements in which clients wrap a person's own words."""
 _VOID_ELEMENTS = frozenset(
     [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "source",
-        "track",
-        "wbr",
-        "p",
-        "li",
-        "td",
-        "th",
-        "tr",
-        "dt",
-        "dd",
+        "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "p",
+        "li", "td", "th", "tr", "dt", "dd",
     ]
-)
+)  # fmt: skip
 """HTML elements that need no closing tag."""
 
 
 def mark_fences(ground: Ground) -> None:
     for pattern, signs in _QUOTING:
+        # A search for one character is much faster than the pattern, and most messages have no fence.
         if not any(sign in ground.text for sign in signs):
             continue
         for match in pattern.finditer(ground.text):
@@ -75,6 +58,7 @@ def mark_elements(ground: Ground) -> None:
         if not tag[1]:
             opened.setdefault(name, []).append(tag)
         elif opened.get(name):
+            # Only the outermost pair counts: nested elements of the same name lie inside it.
             first = opened[name].pop()
             if not opened[name]:
                 ground.mark_quotation(first.start(), tag.end())
@@ -123,6 +107,7 @@ def mark_indented_code(ground: Ground) -> None:
         if line.strip():
             is_indented = line.startswith(("    ", "\t"))
             is_list = bool(LIST_ITEM.match(line)) if not is_indented else is_list
+            # Indented lines under a list item continue the item, as in Markdown.
             is_code = is_indented and not is_list and (is_after_blank or is_code)
             if is_code:
                 ground.mark(start, end, Provenance.QUOTED)

@@ -26,79 +26,19 @@ _SELF = r"(?:i|we|you|us|me|let|lets|user|user's|my|our|your)\b"
 _SPEAKER = r"(?:i|we|you|us|me|let|lets|user|user's)\b"
 _WORD = r"(?:[^\s:.!?]|\.(?=\S)){1,60}"
 _CLEAR_VERBS = [
-    "says",
-    "said",
-    "wrote",
-    "writes",
-    "mentions",
-    "mentioned",
-    "explains",
-    "explained",
-    "recommends",
-    "recommended",
-    "suggests",
-    "suggested",
-    "advises",
-    "advised",
-    "proposes",
-    "proposed",
-    "argues",
-    "argued",
-    "declares",
-    "declared",
-    "announces",
-    "announced",
-    "tells",
-    "told",
-    "insists",
-    "insisted",
-    "warns",
-    "warned",
-    "mandates",
+    "says", "said", "wrote", "writes", "mentions", "mentioned", "explains", "explained", "recommends", "recommended",
+    "suggests", "suggested", "advises", "advised", "proposes", "proposed", "argues", "argued", "declares",
+    "declared", "announces", "announced", "tells", "told", "insists", "insisted", "warns", "warned", "mandates",
     "mandated",
-]
+]  # fmt: skip
 _CLEAR = rf"(?:{'|'.join(_CLEAR_VERBS)}|point(?:s|ed) out|calls for)"
 _DECIDES = r"(?:decides|(?<!and )(?<!then )(?<!but )decided|(?<!and )agreed|(?<!and )chose)"
 _UNCLEAR_STEMS = [
-    "say",
-    "write",
-    "tell",
-    "ask",
-    "state",
-    "note",
-    "read",
-    "list",
-    "report",
-    "claim",
-    "confirm",
-    "conclude",
-    "document",
-    "describe",
-    "specify",
-    "specifie",
-    "require",
-    "request",
-    "comment",
-    "post",
-    "outline",
-    "demand",
-    "instruct",
-    "indicate",
-    "maintain",
-    "recommend",
-    "suggest",
-    "mention",
-    "explain",
-    "propose",
-    "advise",
-    "decide",
-    "agree",
-    "choose",
-    "settle",
-    "pick",
-    "reply",
-    "replie",
-]
+    "say", "write", "tell", "ask", "state", "note", "read", "list", "report", "claim", "confirm", "conclude",
+    "document", "describe", "specify", "specifie", "require", "request", "comment", "post", "outline", "demand",
+    "instruct", "indicate", "maintain", "recommend", "suggest", "mention", "explain", "propose", "advise", "decide",
+    "agree", "choose", "settle", "pick", "reply", "replie",
+]  # fmt: skip
 _ENDINGS = ("", "s", "d", "ed")
 _UNCLEAR = rf"(?:(?:{'|'.join(_UNCLEAR_STEMS)})(?:{'|'.join(filter(None, _ENDINGS))})?)"
 _CLAUSE = r"(?=\s+(?:that|how|why|to|we|they|it|you|us|all|everyone|on|(?:the|as) follow\w+)\b|\s*[\"\u201c\u00ab]|(?<=[sd]):)"
@@ -121,27 +61,11 @@ _ATTRIBUTING = frozenset(
         *_CLEAR_VERBS,
         *(stem + ending for stem in _UNCLEAR_STEMS for ending in _ENDINGS),
         *[
-            "points",
-            "pointed",
-            "calls",
-            "chose",
-            "argue",
-            "according",
-            "per",
-            "quote",
-            "quoting",
-            "citing",
-            "words",
-            "seen",
-            "found",
-            "written",
-            "saw",
-            "heard",
-            "noticed",
-            "learned",
+            "points", "pointed", "calls", "chose", "argue", "according", "per", "quote", "quoting", "citing",
+            "words", "seen", "found", "written", "saw", "heard", "noticed", "learned",
         ],
     )
-)
+)  # fmt: skip
 """Every match of `_ATTRIBUTED` contains one of these words. Looking for them first takes a small part of its time."""
 _LETTERS = lazy_pattern(r"[a-z]+")
 _DEIXIS = lazy_pattern(
@@ -174,6 +98,7 @@ _RESUMED = lazy_pattern(r"\W{0,8}I\b|[^?]*\?\W{0,8}$")
 
 
 def _is_attributed(sentence: str) -> bool:
+    # The pattern backtracks over every subject; a set of words rules out most sentences at once.
     if _ATTRIBUTING.isdisjoint(_LETTERS.findall(sentence.lower())):
         return False
     return _ATTRIBUTED.match(sentence) is not None
@@ -195,6 +120,7 @@ def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
 
     If one has no partner, each paragraph is read separately, and its last mark extends to the end of the paragraph."""
     marks = [match.start() for match in re.finditer(r'(?<!\d)"', ground.text) if ground.is_own(match.start())]
+    # A mark after a digit stands for inches and is not counted.
     if len(marks) % 2 == 0:
         return [(start, end + 1) for start, end in zip(marks[::2], marks[1::2], strict=True)]
     pairs: list[tuple[int, int]] = []
@@ -215,6 +141,7 @@ def mark_presented(ground: Ground) -> None:
         following = next((n for n in range(number + 1, len(ground.lines)) if ground.line(n).strip()), None)
         if following is None or not (_presents(ground, line) or _is_prose(ground, following)):
             continue
+        # Users put their own words first and the text below; nothing shows where a pasted text would end.
         if ground.is_user:
             ground.mark_rest(ground.lines[following][0])
         else:
@@ -230,6 +157,7 @@ def _mark_pointed_at(ground: Ground) -> None:
 
 def _presents(ground: Ground, line: str) -> bool:
     line = line.strip()
+    # Assistants write headings such as "Changes in the parser:" above their own text.
     source = _SOURCE_LINE if ground.is_user else _SOURCE
     is_shown = _DEIXIS.search(line) if ground.is_user else _TEXT_LINE.fullmatch(line)
     return bool(is_shown or source.fullmatch(line.rstrip("*_`")) or _is_attributed(LIST_ITEM.sub("", line)))
@@ -266,6 +194,7 @@ def mark_reported(ground: Ground) -> None:
         for start, end in ground.sentences(first, last):
             item = LIST_ITEM.match(ground.text, start, end)
             opens_line = not line_before(ground.text, start)
+            # Each item of a list speaks for itself: "the README says" covers the item and not the next one.
             if item and opens_line:
                 is_relay, start = False, item.end()
             sentence = ground.text[start:end]
@@ -274,6 +203,7 @@ def mark_reported(ground: Ground) -> None:
             if label and label.end() < len(sentence.rstrip()):
                 is_relay = True
             elif _is_attributed(sentence):
+                # A user who reports what somebody says goes on in their own words; an assistant goes on summarising.
                 is_relay = not ground.is_user or ":" in sentence
                 ground.mark(start, end, Provenance.RELAYED)
             if is_relay:

@@ -33,29 +33,7 @@ from . import (
 from .vocabulary import surface
 
 __all__ = [
-    "batches",
-    "branches",
-    "channel_stats",
-    "channels",
-    "checkpoints",
-    "commits",
-    "compaction",
-    "compression",
-    "delegate",
-    "differences",
-    "drawings",
-    "files",
-    "graph",
-    "insight",
-    "items",
-    "journal",
-    "links",
-    "search_all",
-    "searching",
-    "sessions",
-    "status",
-    "surface",
-    "timeline",
-    "transfer",
-    "watching",
-]
+    "batches", "branches", "channel_stats", "channels", "checkpoints", "commits", "compaction", "compression",
+    "delegate", "differences", "drawings", "files", "graph", "insight", "items", "journal", "links", "search_all",
+    "searching", "sessions", "status", "surface", "timeline", "transfer", "watching",
+]  # fmt: skip

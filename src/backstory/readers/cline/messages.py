@@ -39,38 +39,14 @@ SPEECH_ARGUMENTS = {
 }
 """Tools whose argument is the assistant's own text."""
 TOOLS = [
-    "read_file",
-    "write_to_file",
-    "replace_in_file",
-    "apply_diff",
-    "insert_content",
-    "search_and_replace",
-    "edit_file",
-    "execute_command",
-    "search_files",
-    "list_files",
-    "list_code_definition_names",
-    "browser_action",
-    "use_mcp_tool",
-    "access_mcp_resource",
-    "new_task",
-    "switch_mode",
-    "fetch_instructions",
-]
+    "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content", "search_and_replace",
+    "edit_file", "execute_command", "search_files", "list_files", "list_code_definition_names", "browser_action",
+    "use_mcp_tool", "access_mcp_resource", "new_task", "switch_mode", "fetch_instructions",
+]  # fmt: skip
 ARGUMENTS = [
-    "path",
-    "command",
-    "diff",
-    "content",
-    "result",
-    "question",
-    "response",
-    "regex",
-    "tool_name",
-    "arguments",
-    "message",
-    "url",
-]
+    "path", "command", "diff", "content", "result", "question", "response", "regex", "tool_name", "arguments",
+    "message", "url",
+]  # fmt: skip
 XML_TOOL = lazy_pattern(rf"<({'|'.join([*TOOLS, *SPEECH_ARGUMENTS])})>(.*?)(?:</\1>|\Z)", re.DOTALL)
 XML_PATH = lazy_pattern(r"<path>([^<]*)</path>")
 XML_THINKING = lazy_pattern(r"<thinking>(.*?)</thinking>", re.DOTALL)

@@ -187,21 +187,9 @@ class OpenTurn:
     """A turn whose records are still arriving."""
 
     __slots__ = (
-        "asked_ms",
-        "at_ms",
-        "calls",
-        "conversation",
-        "former_id",
-        "id",
-        "key",
-        "model",
-        "role",
-        "seen",
-        "start",
-        "texts",
-        "thoughts",
-        "waiting",
-    )
+        "asked_ms", "at_ms", "calls", "conversation", "former_id", "id", "key", "model", "role", "seen", "start",
+        "texts", "thoughts", "waiting",
+    )  # fmt: skip
 
     def __init__(
         self, conversation: OpenConversation, id: str, role: Role, at_ms: int | None, start: int, key: str

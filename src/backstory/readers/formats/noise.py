@@ -25,24 +25,11 @@ CLAUDE = (
     "<ci-monitor-event>",
 )
 CODEX = (
-    "<environment_context>",
-    "<user_instructions>",
-    "# AGENTS.md instructions for",
-    "<permissions instructions>",
-    "<skills_instructions>",
-    "<apps_instructions>",
-    "<plugins_instructions>",
-    "<recommended_plugins>",
-    "<collaboration_mode>",
-    "<app-context>",
-    "<skill>",
-    "<subagent_notification>",
-    "<turn_aborted>",
-    "<user_action>",
-    "<user_shell_command>",
-    "<image name=",
-    "</image>",
-)
+    "<environment_context>", "<user_instructions>", "# AGENTS.md instructions for", "<permissions instructions>",
+    "<skills_instructions>", "<apps_instructions>", "<plugins_instructions>", "<recommended_plugins>",
+    "<collaboration_mode>", "<app-context>", "<skill>", "<subagent_notification>", "<turn_aborted>", "<user_action>",
+    "<user_shell_command>", "<image name=", "</image>",
+)  # fmt: skip
 
 MAX_NOISE_CHARS = 2_000
 """Maximum number of characters stored of text that no person wrote: injected prompts, and messages of failed tools."""

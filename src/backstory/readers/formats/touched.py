@@ -16,22 +16,11 @@ from .results import is_list
 
 PATH_KEYS = frozenset(
     {
-        "file_path",
-        "filePath",
-        "filepath",
-        "notebook_path",
-        "absolute_path",
-        "targetFile",
-        "target_file",
-        "relativeWorkspacePath",
-        "relative_workspace_path",
-        "path",
-        "source_path",
-        "destination_path",
-        "TargetFile",
+        "file_path", "filePath", "filepath", "notebook_path", "absolute_path", "targetFile", "target_file",
+        "relativeWorkspacePath", "relative_workspace_path", "path", "source_path", "destination_path", "TargetFile",
         "AbsolutePath",
     }
-)
+)  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "CommandLine")
 _WRITING = ("write", "edit", "replace", "create", "patch", "insert", "delete", "remove", "rename", "move")
 _PATCH_HEADER = lazy_pattern(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
