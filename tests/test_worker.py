@@ -70,6 +70,37 @@ def test_no_exception_ends_it(start: Callable[..., Worker], error: BaseException
     assert work.succeeded.wait(PATIENCE_S)
 
 
+def test_the_first_run_lets_callers_finish(problems: Problems, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("backstory.worker.LONGEST_FIRST_WAIT_S", PATIENCE_S)
+    is_calling, checks = threading.Event(), threading.Semaphore(0)
+    is_calling.set()
+
+    def is_busy() -> bool:
+        checks.release()
+        return is_calling.is_set()
+
+    work = Work()
+    worker = Worker("sync", work, problems, is_busy=is_busy)
+    worker.wake()
+    for _ in range(3):
+        assert checks.acquire(timeout=PATIENCE_S)
+    assert not work.succeeded.is_set()
+    is_calling.clear()
+    assert work.succeeded.wait(PATIENCE_S)
+    worker.close()
+
+
+def test_callers_that_never_finish_do_not_stop_it(
+    problems: Problems, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backstory.worker.LONGEST_FIRST_WAIT_S", 0.0)
+    work = Work()
+    worker = Worker("sync", work, problems, is_busy=lambda: True)
+    worker.wake()
+    assert work.succeeded.wait(PATIENCE_S)
+    worker.close()
+
+
 def test_it_rests_longer_after_each_failure_up_to_a_limit() -> None:
     assert [backoff_s(failures) for failures in (1, 2, 3, 4)] == [1, 2, 4, 8]
     assert backoff_s(20) == backoff_s(10_000) == LONGEST_BACKOFF_S

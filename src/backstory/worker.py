@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 from .problems import Problems
 
 FIRST_BACKOFF_S = 1.0
 LONGEST_BACKOFF_S = 300.0
+LONGEST_FIRST_WAIT_S = 5.0  # for callers, before the first run
+LOOK_AGAIN_S = 0.01
 
 
 def backoff_s(failures: int) -> float:
@@ -27,7 +30,8 @@ class Worker:
     """A background thread, started by the first `wake` and restarted by the next one if it died.
 
     `work` returns the seconds until its next run, or None to wait for `wake`. An exception is a problem until the
-    next success, except while closing."""
+    next success, except while closing. The first run begins `first_rest_s` after the first `wake`, and later while `is_busy`:
+    its imports would take from a caller as much CPU as the call itself."""
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class Worker:
         *,
         first_rest_s: float = 0.0,
         least_rest_s: float = 0.0,
+        is_busy: Callable[[], bool] = lambda: False,
         backoff_s: Callable[[int], float] = backoff_s,
     ) -> None:
         self.name = name
@@ -44,6 +49,7 @@ class Worker:
         self._problems = problems
         self._first_rest_s = first_rest_s
         self._least_rest_s = least_rest_s
+        self._is_busy = is_busy
         self._backoff_s = backoff_s
         self._changed = threading.Condition()
         self._is_wanted = False
@@ -72,9 +78,15 @@ class Worker:
         with self._changed:
             self._changed.wait_for(lambda: self.is_closing, seconds)
 
+    def _let_callers_finish(self) -> None:
+        deadline = time.monotonic() + LONGEST_FIRST_WAIT_S
+        while self._is_busy() and not self.is_closing and time.monotonic() < deadline:
+            self.rest(LOOK_AGAIN_S)
+
     def _run(self) -> None:
         failures = 0
         self.rest(self._first_rest_s)
+        self._let_callers_finish()
         while not self.is_closing:
             self._is_wanted = False
             try:

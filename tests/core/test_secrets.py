@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.core import secrets
 from backstory.core.secrets import Redactor, read_rules, redactor
 
 from ..planted import PLANTED, plant
@@ -274,3 +275,15 @@ def test_marks_that_overlap_do_not_hide_each_other(standard: Redactor) -> None:
             (tried,) = standard._suspects([b"-" + text]).values()
             assert standard._marks[mark] <= tried or not text.startswith(mark)
             assert standard._marks[other] <= tried, (mark, other)
+
+
+def test_rules_are_compiled_for_the_first_text_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_rules(mode: str) -> list[secrets.Rule]:
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(secrets, "load_rules", load_rules)
+    rules = Redactor("standard")
+    assert rules.redact_all([]) == ([], 0)
+    assert rules.redact_all(["", ""]) == (["", ""], 0)
+    with pytest.raises(AssertionError, match="compiled"):
+        rules.redact("a text")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from backstory.domain import time_words
 from backstory.domain.filters import Filter
 from backstory.domain.when import parse_until, parse_when
 from backstory.search.question import MARGIN, Question, QuestionPart, read_question
@@ -155,3 +158,11 @@ def test_a_pasted_text_is_left_as_it_is(more: str) -> None:
     asked = "what broke in the last 30 days in the shop project"
     assert read(asked).where != Filter()
     assert read(asked + more) == Question(asked + more, Filter())
+
+
+LETTERS = sorted({*time_words._MOMENT, *time_words._MOMENT.upper(), *"0123456789"})
+
+
+@given(st.from_regex(time_words._time_pattern(), fullmatch=True, alphabet=st.sampled_from(LETTERS)))
+def test_every_time_has_a_sign_that_is_looked_for_first(words: str) -> None:
+    assert any(sign in words.lower() for sign in time_words._SIGNS)

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ..domain.errors import Unreadable
-from . import jsonc, toml, yaml
+from ..domain.lazy import lazy_name
+from . import jsonc, toml
 from .edits import Splice, apply
 from .jsonc import Dialect
 
@@ -77,7 +78,8 @@ FORMATS: Mapping[str, Format] = {
     "json-comments": _json(Dialect(comments=True, trailing_commas=False)),
     "jsonc": _json(Dialect()),
     "toml": Format(toml.parse, toml.put, toml.cut, lambda text, path: []),
-    "yaml": Format(yaml.parse, yaml.put, yaml.cut, yaml.prune),
+    # ruamel.yaml takes 15 ms to import, every server imports this module, and only two clients have YAML files
+    "yaml": Format(*(lazy_name("backstory.clients.yaml", name) for name in ("parse", "put", "cut", "prune"))),
     "whole": Format(_whole_text, _put_whole, _cut_whole, lambda text, path: []),
 }
 """`whole` is a file that is ours alone; its value is its text."""

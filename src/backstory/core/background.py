@@ -90,7 +90,7 @@ class Background:
         self._first: dict[str, SyncReport] | None = None
         self._synced_at: float | None = None
         self._fed_version: Hashable | None = None
-        settings, problems = engine.settings, engine.problems
+        settings = engine.settings
         self._device_setup = settings.home / DEVICE_SETUP
         self._joined_spaces = settings.home / JOINED_SPACES
         chores = {
@@ -101,31 +101,29 @@ class Background:
             BRIEFS: (self._render_briefs, settings.brief != "off"),
         }
         self._workers = {
-            name: Worker(name, work, problems, first_rest_s=START_AFTER_S, least_rest_s=LEAST_REST_S)
-            for name, (work, is_wanted) in chores.items()
-            if is_wanted
+            name: self._worker(name, work) for name, (work, is_wanted) in chores.items() if is_wanted
         }
         self._ended_turns: set[str] = set()
         """Transcripts with a turn that has just ended."""
-        self._turns = Worker(TURNS, self._read_turns, problems)
+        self._turns = Worker(TURNS, self._read_turns, engine.problems)
+
+    def _worker(
+        self, name: str, work: Callable[[], float | None], least_rest_s: float = LEAST_REST_S
+    ) -> Worker:
+        return Worker(
+            name,
+            work,
+            self._engine.problems,
+            first_rest_s=START_AFTER_S,
+            least_rest_s=least_rest_s,
+            is_busy=lambda: self._engine.is_serving,
+        )
 
     def wake(self) -> None:
         if DEVICES not in self._workers and self._device_setup.exists():
-            self._workers[DEVICES] = Worker(
-                DEVICES,
-                self._sync_devices,
-                self._engine.problems,
-                first_rest_s=START_AFTER_S,
-                least_rest_s=DEVICES_REST_S,
-            )
+            self._workers[DEVICES] = self._worker(DEVICES, self._sync_devices, DEVICES_REST_S)
         if SPACES not in self._workers and self._joined_spaces.exists():
-            self._workers[SPACES] = Worker(
-                SPACES,
-                self._sync_spaces,
-                self._engine.problems,
-                first_rest_s=START_AFTER_S,
-                least_rest_s=LEAST_REST_S,
-            )
+            self._workers[SPACES] = self._worker(SPACES, self._sync_spaces)
         for worker in self._workers.values():
             worker.wake()
 

@@ -59,6 +59,20 @@ _MOMENTS = (
     rf"{'|'.join(sorted(_SAME, key=len, reverse=True))})",
 )
 _MOMENT = "|".join(_MOMENTS)
+_SIGNS = (
+    *"0123456789",
+    *_MONTHS,
+    *_WEEKDAYS,
+    " ago",
+    "last ",
+    "past ",
+    "this ",
+    "weekend",
+    "today",
+    "yesterday",
+    *_SAME,
+)
+"""Parts of which every time has one, in lower case. Few questions have any, and the pattern takes 25 ms to compile."""
 
 
 @lru_cache(1)
@@ -110,6 +124,9 @@ class TimeMention(NamedTuple):
 
 def find_time(query: str, now: datetime) -> TimeMention | None:
     """Find the first words of time in a question. Raises ValueError or OverflowError for a day that does not exist."""
+    lowered = query.lower()
+    if not any(sign in lowered for sign in _SIGNS):
+        return None
     mention = _time_pattern().search(query)
     if mention is None or (span := _span(mention, now, _widened)) is None:
         return None

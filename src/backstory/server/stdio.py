@@ -55,7 +55,11 @@ class StdioServer:
         self._door: HookDoor | None = None
         self._has_begun = False
         self._readiness = Worker(
-            "readiness", self._get_ready, core.engine.problems, first_rest_s=READY_AFTER_S
+            "readiness",
+            self._get_ready,
+            core.engine.problems,
+            first_rest_s=READY_AFTER_S,
+            is_busy=lambda: core.engine.is_serving,
         )
         self._runner = runner = Runner(
             core, log, self._send, self._conversation.finish, lambda: self._is_leaving

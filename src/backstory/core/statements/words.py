@@ -35,7 +35,7 @@ class _Form:
 
     def __init__(self, hints: str, *patterns: str) -> None:
         self.hints = tuple(hints.split("|"))
-        self._pattern = re.compile("|".join(patterns), _I)
+        self._pattern = lazy_pattern("|".join(patterns), _I)
 
     def search(self, text: str) -> re.Match[str] | None:
         lowered = text.lower()
