@@ -221,6 +221,10 @@ class Settings:
         "Where the HTTP server writes its log: files in the data directory, or standard output, for containers and systemd.",
         choices=("files", "stdout"),
     )
+    otel_endpoint: str = _setting(
+        "",
+        "Address of an OpenTelemetry collector for traces and metrics of the HTTP server by OTLP, for example `http://127.0.0.1:4318`. Needs the extra `otel`. Default: none.",
+    )
     http_hosts: tuple[str, ...] = _setting(
         (),
         "Host names of the HTTP server for clients, for example `memory.example.com`, separated by commas.",

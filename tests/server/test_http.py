@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -262,6 +263,12 @@ def test_it_tells_how_it_is(home: Path) -> None:
         assert 'backstory_tool_calls_total{tool="context_get",outcome="failed"} 1' in text
         assert 'backstory_tool_seconds_bucket{tool="save_context",le="+Inf"} 1' in text
         assert "backstory_sessions 1" in text
+        assert "backstory_queued_calls 0" in text
+        assert "backstory_waiting_deliveries 0" in text
+        idle = re.search(r"^backstory_database_connections_idle (\d+)$", text, re.MULTILINE)
+        has_pool = (home / "config.toml").exists()
+        assert idle is not None
+        assert (int(idle[1]) > 0) == has_pool
         assert "secret" not in text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from threading import Event, Lock
+from threading import Event, Lock, Semaphore
 
 import pytest
 
@@ -76,3 +76,23 @@ def test_a_call_that_is_forgotten_does_not_run(monkeypatch: pytest.MonkeyPatch) 
     released.set()
     assert pool.wait(PATIENCE_S)
     assert ran == [0, 2]
+
+
+def test_the_figures_tell_how_many_calls_wait_and_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "SLOW_S", PATIENCE_S)
+    released, running = Event(), Semaphore(0)
+
+    def run(task: Task) -> None:
+        running.release()
+        assert released.wait(PATIENCE_S)
+
+    pool = Workers(8, 1_000, run, at_once=2)
+    assert pool.figures() == (0, 0)
+    for number in range(5):
+        pool.submit(Task(number))
+    for _ in range(2):
+        assert running.acquire(timeout=PATIENCE_S)
+    assert pool.figures() == (3, 2)
+    released.set()
+    assert pool.wait(PATIENCE_S)
+    assert pool.figures() == (0, 0)

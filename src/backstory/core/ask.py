@@ -24,6 +24,7 @@ from ..domain.kinds import MemoryKind, categories_of, kind_of
 from ..domain.paths import path_parts
 from ..domain.query import looked_up, parse_query
 from ..domain.records import Memory, Message
+from ..domain.spans import span
 from ..domain.statements import StatementKind
 from ..readers import reader_names
 from ..search.engine import Found, Hit, Strategy
@@ -130,6 +131,10 @@ class Ask(CorePart):
 
     def find(self, inquiry: Inquiry) -> Ranking:
         """Memories and conversations, each once, in one ranking."""
+        with span("search"):
+            return self._find(inquiry)
+
+    def _find(self, inquiry: Inquiry) -> Ranking:
         if inquiry.limit is not None:
             check_at_least(1, inquiry.limit, "limit")
         if inquiry.kind not in (None, *KINDS):

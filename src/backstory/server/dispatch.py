@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..core.engine import new_id
 from ..domain.errors import BackstoryError
-from ..domain.lazy import lazy_pattern
+from ..domain.spans import span
 from ..tools import Tool
 from . import wire
 from .audit import AuditLog
@@ -22,7 +20,7 @@ from .logins import REFUSED
 from .message import HANDSHAKE_VERSIONS, read_id
 from .metrics import Metrics
 from .offer import Offer
-from .responses import JSON, Headers, HttpRequest, Response, text
+from .responses import JSON, REQUEST_ID, Headers, HttpRequest, Response, text
 from .routing import VERSION, check_headers
 from .rpc import RpcPeer
 from .sessionlog import RequestLog, SessionLog
@@ -31,7 +29,6 @@ from .toolcall import PendingCall, Runner, ToolAnswer, failure
 SESSION = "mcp-session-id"
 UNSAID_VERSION = "2025-03-26"
 """The protocol version of a client that does not name one: the last version without that requirement."""
-_REQUEST_ID = lazy_pattern(r"[\w.:-]{1,100}", re.ASCII)
 EVENT_STREAM = "text/event-stream"
 
 _STATUS = {wire.PARSE_ERROR: 400, wire.INVALID_REQUEST: 400}
@@ -139,11 +136,13 @@ class Dispatcher:
     def _answer(
         self, client: ClientContext, request: HttpRequest, call: PendingCall, tell: Tell
     ) -> ToolAnswer:
-        log = RequestLog(
-            self._log,
-            {"request": _request_id(request), "user": client.principal.person, "tenant": client.tenant},
-        )
-        with self._audited(client, call.tool) as outcomes, self._sessions.core(client) as core:
+        id = request.headers[REQUEST_ID]
+        log = RequestLog(self._log, {"request": id, "user": client.principal.person, "tenant": client.tenant})
+        with (
+            span(f"tool {call.tool.name}", backstory_tenant=client.tenant, backstory_request_id=id),
+            self._audited(client, call.tool) as outcomes,
+            self._sessions.core(client) as core,
+        ):
             answer = Runner(core, log, tell, lambda call: None, lambda: False).answer(call)
             outcomes.append(answer.outcome)
         return answer
@@ -152,12 +151,6 @@ class Dispatcher:
         if self._audit is None or client.principal is LOCAL or tool.effect.read_only:
             return nullcontext([])
         return self._audit.call(client.principal, client.tenant, tool.name)
-
-
-def _request_id(request: HttpRequest) -> str:
-    """The request id of the proxy that forwarded the request, or a new one."""
-    id = request.headers.get("x-request-id", "")
-    return id if _REQUEST_ID.fullmatch(id) else new_id()
 
 
 def _version(request: HttpRequest) -> str:

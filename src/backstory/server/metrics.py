@@ -7,14 +7,28 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from threading import Lock
+from typing import Protocol
 
 from .. import __version__
 
 BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
+Gauges = Mapping[str, tuple[str, float]]
+"""A description and the current value, by name."""
+
+
+class MetricSink(Protocol):
+    """A second receiver of calls and responses."""
+
+    def called(self, tool: str, outcome: str, seconds: float) -> None: ...
+
+    def responded(self, status: int) -> None: ...
+
+
 class Metrics:
     def __init__(self) -> None:
+        self.sink: MetricSink | None = None
         self._lock = Lock()
         self._calls: Counter[tuple[str, str]] = Counter()
         self._within: Counter[tuple[str, int]] = Counter()  # by the number of the least bound that holds
@@ -26,13 +40,17 @@ class Metrics:
             self._calls[tool, outcome] += 1
             self._seconds[tool] = self._seconds.get(tool, 0.0) + seconds
             self._within[tool, bisect_left(BUCKETS_S, seconds)] += 1
+        if self.sink is not None:
+            self.sink.called(tool, outcome, seconds)
 
     def responded(self, status: int) -> None:
         with self._lock:
             self._responses[status] += 1
+        if self.sink is not None:
+            self.sink.responded(status)
 
-    def text(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """All metrics as text. `gauges` maps names to a description and the current value."""
+    def text(self, gauges: Gauges) -> str:
+        """All metrics as text."""
         with self._lock:
             lines = [
                 *_family("backstory_build_info", "gauge", "The version that runs."),

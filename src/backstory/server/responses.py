@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any, NamedTuple
+
+from ..core.engine import new_id
+from ..domain.lazy import lazy_pattern
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
+
+REQUEST_ID = "x-request-id"
+_REQUEST_ID = lazy_pattern(r"[\w.:-]{1,100}", re.ASCII)
 
 JSON: Headers = ((b"content-type", b"application/json"),)
 TEXT: Headers = ((b"content-type", b"text/plain; charset=utf-8"),)
@@ -26,7 +33,8 @@ class HttpRequest(NamedTuple):
     method: str
     path: str
     headers: dict[str, str]
-    """One that came more than once has all its values, with commas between them."""
+    """One that came more than once has all its values, with commas between them. REQUEST_ID is that of the proxy that
+    forwarded the request, or a new one."""
     address: str
     """The client's address."""
 
@@ -50,6 +58,8 @@ def read_request(scope: MutableMapping[str, Any]) -> HttpRequest:
     for key, value in scope["headers"]:
         name, content = key.decode("latin-1"), value.decode("latin-1").strip()
         headers[name] = f"{headers[name]}, {content}" if name in headers else content
+    if not _REQUEST_ID.fullmatch(headers.get(REQUEST_ID, "")):
+        headers[REQUEST_ID] = new_id()
     client = scope.get("client")
     return HttpRequest(scope["method"], scope["path"], headers, client[0] if client else "")
 

@@ -17,6 +17,7 @@ from ..core.team.space_client import NO_SUCH_SPACE
 from ..core.team.space_offer import SpaceOffer
 from ..core.team.space_wire import BUCKETS, MAX_MEMORIES_AT_ONCE, Json, is_unicode, read_delivered
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, StorageFull
+from ..domain.spans import span
 from .audit import AuditLog
 from .auth import LOCAL, Principal
 from .http_sessions import ClientContext, HttpSessions
@@ -104,7 +105,11 @@ class SpacesEndpoint:
         started, outcome = time.perf_counter(), "failed"
         delivered = read_delivered(question)
         try:
-            with self._audited(client) as outcomes, self._sessions.core(client) as core:
+            with (
+                span(DELIVER, backstory_tenant=client.tenant),
+                self._audited(client) as outcomes,
+                self._sessions.core(client) as core,
+            ):
                 receipt = _receiving(core).accept(delivered)
                 outcome = "completed"
                 outcomes.append(outcome)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from ..domain.when import utc_now
 from ..search.embed import build_embedder
 from ..settings import Settings
 from ..store import Store
+from ..store.database import NO_CONNECTIONS
 from ..tools import Surface
 from ..web.hosts import AllowedHosts, Host
 from ..worker import Worker
@@ -28,10 +30,22 @@ from .endpoint import McpEndpoint
 from .http_sessions import HttpSessions
 from .limits import RateLimit
 from .logins import Logins, TooManyFailures
-from .metrics import Metrics
+from .metrics import Gauges, Metrics
 from .offer import Offer
 from .proxies import TrustedProxies
-from .responses import JSON, Gone, HttpRequest, Receive, Response, Send, put_off, read_request, text, write
+from .responses import (
+    JSON,
+    REQUEST_ID,
+    Gone,
+    HttpRequest,
+    Receive,
+    Response,
+    Send,
+    put_off,
+    read_request,
+    text,
+    write,
+)
 from .sessionlog import SessionLog
 from .spaces import SPACES, SpacesEndpoint
 from .tenants import ORDINARY, Tenants
@@ -42,6 +56,7 @@ if TYPE_CHECKING:
     from .oauth import IdentityProvider
     from .pages import TeamPages
     from .sso import SingleSignOn
+    from .telemetry import Telemetry
 
 READY_S = 5.0
 """A store that takes longer to answer counts as not ready."""
@@ -95,6 +110,8 @@ class TeamServer:
         self._threads = Threads(settings.workers, quick_at_once(settings))
         self._endpoint = self._open_endpoint(surfaces, is_personal)
         self._spaces = SpacesEndpoint(self._sessions, self._threads, self._limit, self._metrics, self._audit)
+        self._telemetry = _telemetry(settings, self._gauges)
+        self._metrics.sink = self._telemetry
 
     def _open_endpoint(self, surfaces: Mapping[str, Surface], is_personal: bool) -> McpEndpoint:
         settings = self._settings
@@ -113,6 +130,17 @@ class TeamServer:
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         scope = {**scope, "client": self._client(scope)}  # for the pages too
         request = read_request(scope)
+        with self._traced(request) as statuses:
+            await self._serve(request, scope, receive, send, statuses)
+
+    async def _serve(
+        self,
+        request: HttpRequest,
+        scope: MutableMapping[str, Any],
+        receive: Receive,
+        send: Send,
+        statuses: list[int],
+    ) -> None:
         try:
             refused = self._refusal(request)
             if refused is None and (request.path == WEB or request.path.startswith(WEB + "/")):
@@ -126,7 +154,15 @@ class TeamServer:
         except Unavailable as error:  # the store fails before a request has reached its tool
             response = text(503, str(error))
         self._metrics.responded(response.status)
+        statuses.append(response.status)
         await write(response, send)
+
+    def _traced(self, request: HttpRequest) -> AbstractContextManager[list[int]]:
+        """The span of a request for work; probes of health and metrics have none."""
+        route = f"/{request.path.split('/')[1]}"
+        if self._telemetry is None or route not in (MCP, SPACES, WEB):
+            return nullcontext([])
+        return self._telemetry.request(request.method, route, request.headers[REQUEST_ID], request.headers)
 
     @cached_property
     def _pages(self) -> TeamPages:
@@ -147,6 +183,8 @@ class TeamServer:
             self._control.close()
         if self._pool is not None:
             self._pool.close()
+        if self._telemetry is not None:
+            self._telemetry.close()
 
     def _client(self, scope: MutableMapping[str, Any]) -> tuple[str, int] | None:
         """Address and port of the client, which may be behind a proxy."""
@@ -226,20 +264,30 @@ class TeamServer:
         content = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         return Response(200, self._metrics.text(self._gauges()).encode(), (content,))
 
-    def _gauges(self) -> dict[str, tuple[str, float]]:
+    def _gauges(self) -> Gauges:
         tenants = self._tenants.open_now()
-        sessions = waiting = problems = 0
+        sessions = waiting = problems = deliveries = 0
         for tenant in tenants:
             with self._tenants.lend(tenant) as engine:
                 sessions += engine.store.team.count_connections()
                 problems += len(engine.problems.reported())
                 if engine.backlog is not None:
                     waiting += engine.store.vectors.count_waiting(engine.backlog.space)
+                if tenant == ORDINARY:  # only a user's own server delivers to the spaces of others
+                    deliveries += len(engine.store.outgoing.all())
+        pool = self._pool.figures() if self._pool is not None else NO_CONNECTIONS
+        calls = self._threads.figures()
         return {
             "backstory_open_spaces": ("Databases that this server has open.", len(tenants)),
             "backstory_sessions": ("MCP sessions that are kept in the open databases.", sessions),
             "backstory_problems": ("Work behind the answers of the open databases that fails.", problems),
             "backstory_waiting_vectors": ("Texts in the open databases without a vector yet.", waiting),
+            "backstory_waiting_deliveries": ("Memories that have yet to reach a joined space.", deliveries),
+            "backstory_queued_calls": ("Calls that wait for a thread.", calls.waiting),
+            "backstory_busy_threads": ("Threads that run a call.", calls.busy),
+            "backstory_database_connections_used": ("Connections of the pool in use.", pool.used),
+            "backstory_database_connections_idle": ("Connections of the pool without work.", pool.idle),
+            "backstory_database_connections_awaited": ("Calls that wait for a connection.", pool.awaited),
         }
 
     def _open_tenant(self, tenant: str) -> Engine:
@@ -258,6 +306,18 @@ def _identity_provider(settings: Settings, control: Store, log: SessionLog) -> I
             hint=install_hint("http"),
         ) from None
     return IdentityProvider(settings, control, lambda problem: log.write("warning", "oauth", problem, {}))
+
+
+def _telemetry(settings: Settings, gauges: Callable[[], Gauges]) -> Telemetry | None:
+    if not settings.otel_endpoint:
+        return None
+    try:
+        from .telemetry import Telemetry  # 170 ms and the extra `otel`, for servers with a collector
+    except ModuleNotFoundError as error:
+        raise Unavailable(
+            f"otel_endpoint needs {error.name}, which is not installed.", hint=install_hint("otel")
+        ) from None
+    return Telemetry(settings.otel_endpoint.rstrip("/"), gauges)
 
 
 def _single_sign_on(settings: Settings, provider: IdentityProvider) -> SingleSignOn | None:

@@ -6,9 +6,11 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from .workers import Workers
+from .workers import WorkerFigures, Workers
 
 T = TypeVar("T")
 
@@ -46,9 +48,13 @@ class Threads:
         self._workers: Workers[Job[Any]] = Workers(limit, math.inf, Job.run, at_once)
 
     def start(self, work: Callable[[], T], size: int = 0) -> asyncio.Future[T]:
-        job = Job(work, size)
+        # in the context of the request, so that spans of the thread belong to its trace
+        job = Job(partial(copy_context().run, work), size)
         self._workers.submit(job)
         return job.result
+
+    def figures(self) -> WorkerFigures:
+        return self._workers.figures()
 
 
 class OutgoingLines:

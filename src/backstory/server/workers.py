@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from threading import Condition, Lock, Thread, get_ident
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from ..settings import Settings
 
@@ -31,6 +31,13 @@ class Sized(Protocol):
 
 
 Call = TypeVar("Call", bound=Sized)
+
+
+class WorkerFigures(NamedTuple):
+    waiting: int
+    """Calls in the queue."""
+    busy: int
+    """Threads that run a call."""
 
 
 class Workers(Generic[Call]):
@@ -67,6 +74,11 @@ class Workers(Generic[Call]):
                 self._threads += 1
                 Thread(target=self._work, name=f"call-{self._threads}", daemon=True).start()
             self._wake()
+
+    def figures(self) -> WorkerFigures:
+        """The current load. Thread-safe."""
+        with self._arrived:
+            return WorkerFigures(len(self._queue), self._threads - self._idle)
 
     def forget(self, call: Call) -> None:
         """A call that still waits will not run."""

@@ -12,8 +12,8 @@ all rooms up front would make that a sixth slower.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..domain.census import Census
 from ..domain.errors import BackstoryError
 from ..domain.filters import Kind
+from ..domain.spans import is_traced, span
 from ..domain.when import from_ms
 from .database import Database
 from .entries import EntryRoom
@@ -121,7 +122,14 @@ class Store:
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or none of it does; committed when it ends. Nests."""
+        if is_traced() and not self.in_transaction:
+            return self._traced_transaction()
         return self.database.transaction()
+
+    @contextmanager
+    def _traced_transaction(self) -> Iterator[None]:
+        with span("store.transaction"), self.database.transaction():
+            yield
 
     @property
     def in_transaction(self) -> bool:

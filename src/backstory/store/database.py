@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..domain.entries import Passing
 from ..domain.erasure import Residue
@@ -24,6 +24,19 @@ AT_ONCE = 500
 """Values in one statement; SQLite before 3.32 took 999."""
 
 OUTSIDE = "a change is part of a transaction"
+
+
+class PoolFigures(NamedTuple):
+    """The connections of a pool at one moment."""
+
+    used: int
+    idle: int
+    awaited: int
+    """Callers that wait for a connection."""
+
+
+NO_CONNECTIONS = PoolFigures(0, 0, 0)
+"""The figures of a store without a pool."""
 
 
 class Database(ABC):

@@ -26,6 +26,7 @@ from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ...domain.errors import InvalidInput, NotAllowed, Unavailable
+from ..database import PoolFigures
 from ..migrate import LATEST
 from .dialect import adapt_values
 from .errors import COLLIDED, TRY_AGAIN, Demoted, in_our_words, is_lost
@@ -201,6 +202,13 @@ class PostgresPool:
             if connection.execute("SELECT to_regclass(%s)", [directory]).fetchone() != (None,):
                 names |= {row[0] for row in connection.execute(f"SELECT name FROM {directory}".encode())}
         return sorted(names)
+
+    def figures(self) -> PoolFigures:
+        stats = self._pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        return PoolFigures(
+            used=max(stats.get("pool_size", 0) - idle, 0), idle=idle, awaited=stats.get("requests_waiting", 0)
+        )
 
     def close(self) -> None:
         self._pool.close()
