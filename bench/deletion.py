@@ -4,7 +4,7 @@
 
 A store is filled with SIZE notes (100,000) without vectors; a file that has them is taken as it is. Then one note is erased for good and its bytes
 are overwritten at once, while another thread searches, and again while one saves. CPU is that of this process and of PostgreSQL; waits are
-those of single calls.
+those of single calls; the longest transaction is one of the erasure, in CPU of its thread and in time.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from notes import note, question
@@ -78,6 +78,26 @@ class Waits:
             self.calls += 1
 
 
+class Transactions:
+    """The longest transaction of a store, from its beginning, after it has its lock, to its end."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.longest_cpu_ms = self.longest_ms = 0.0
+        self._database = engine.store.database
+        self._transaction = self._database.transaction
+        self._database.transaction = self._measured  # type: ignore[method-assign]
+
+    @contextmanager
+    def _measured(self) -> Iterator[None]:
+        is_outer = not self._database.in_transaction
+        with self._transaction():
+            cpu, started = time.thread_time(), time.perf_counter()
+            yield
+        if is_outer:
+            self.longest_cpu_ms = max(self.longest_cpu_ms, (time.thread_time() - cpu) * 1000)
+            self.longest_ms = max(self.longest_ms, (time.perf_counter() - started) * 1000)
+
+
 def cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
@@ -98,6 +118,7 @@ def measure(
     read()
     write()
     for work, label in ((read, "search"), (write, "save")):
+        transactions = Transactions(engine)
         with Waits(work) as quiet:
             time.sleep(3)
         victim = ids.pop()
@@ -108,7 +129,8 @@ def measure(
         print(
             f"{name}: erasing one of {len(ids):,} took {took_s:.2f} s ({cpu_s() - before:.2f} s CPU here with the"
             f" {label} beside it, {server_cpu_s() - server_before:.2f} s in the database); a {label} waited"
-            f" {busy.longest_ms:.0f} ms at most ({busy.calls} calls, {busy.failures} failed), {quiet.longest_ms:.0f} ms without it"
+            f" {busy.longest_ms:.0f} ms at most ({busy.calls} calls, {busy.failures} failed), {quiet.longest_ms:.0f} ms without it;"
+            f" longest transaction {transactions.longest_cpu_ms:.0f} ms CPU, {transactions.longest_ms:.0f} ms"
         )
 
 

@@ -254,7 +254,13 @@ class Background:
         if self._engine.store.space_copies.spaces():
             Spaces(self._engine).remove_left()
         erase_expired(self._engine)
-        self._engine.store.residue.overwrite()
+        call = self._call(ERASURE)
+
+        def rest() -> None:
+            time.sleep(YIELD_S)  # other processes write meanwhile
+            call.raise_if_cancelled()
+
+        self._engine.store.residue.overwrite(rest)
         return CHECK_RESIDUE_S
 
     def _archive(self) -> float:

@@ -180,8 +180,8 @@ class Database(ABC):
         return os.urandom(8).hex()
 
     @abstractmethod
-    def overwrite(self, residue: Residue) -> None:
-        """Overwrite the bytes that rows left which are deleted. Not within a transaction."""
+    def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
+        """Overwrite the bytes that rows left which are deleted, and call `rest` between transactions. Not within one."""
 
     @abstractmethod
     def backup(self, target: Path, *, is_checked: bool) -> int:

@@ -9,12 +9,18 @@ are overwritten, so that the next process finishes the work of a killed one.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 
 from ..domain.erasure import Residue
 from .database import Database
 
 _NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
+REST_S = 0.005  # waiting writers poll the write lock of SQLite more often than that
+
+
+def _rest() -> None:
+    time.sleep(REST_S)
 
 
 class Residues:
@@ -38,14 +44,15 @@ class Residues:
             return Residue(frozenset(tables), moment)
         return None
 
-    def overwrite(self) -> None:
+    def overwrite(self, rest: Callable[[], None] = _rest) -> None:
         """Overwrite the bytes of deleted rows in the recorded tables.
 
-        Raises TimedOut while other transactions read the deleted rows; the tables then stay recorded."""
+        `rest` is called between two transactions and lets others write. What it raises ends the work, which the next
+        call does again. Raises TimedOut while other transactions read the deleted rows; the tables then stay recorded."""
         residue = self.get()
         if residue is None:
             return
-        self._database.overwrite(residue)
+        self._database.overwrite(residue, rest)
         with self._database.transaction():
             if self.get() == residue:  # else something was deleted meanwhile
                 self._database.change("DELETE FROM lease WHERE name = ?", [_NOTE])

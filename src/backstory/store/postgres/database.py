@@ -317,9 +317,11 @@ class PostgresDatabase(Database):
     def moment(self) -> str:
         return str(self.value("SELECT pg_current_xact_id()::xid::text"))
 
-    def overwrite(self, residue: Residue) -> None:
+    def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
         with self._pool.in_our_words():
-            overwrite(self, residue, self.tenant.part, lambda table: self._pool.maintain("VACUUM", table))
+            overwrite(
+                self, residue, self.tenant.part, lambda table: self._pool.maintain("VACUUM", table), rest
+            )
             # without effect where another user owns the database
             self._pool.maintain("VACUUM FULL", "pg_statistic", schema="pg_catalog")
 

@@ -42,7 +42,13 @@ _CLEAR = (
 )
 
 
-def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[[str], None]) -> None:
+def overwrite(
+    database: Database,
+    residue: Residue,
+    part: int,
+    vacuum: Callable[[str], None],
+    rest: Callable[[], None],
+) -> None:
     """Rewrite the partitions of a tenant. `vacuum` frees the dead rows of a table. The caller handles the planner's statistics."""
     _await_readers(database, residue.moment)
     for table in sorted(partition(name, part) for name in residue.tables - {VECTOR}):
@@ -50,6 +56,7 @@ def overwrite(database: Database, residue: Residue, part: int, vacuum: Callable[
             _drop_statistics(database, table)
             database.change(f"CLUSTER {table} USING {database.value(_PRIMARY_INDEX, [table])}")
             database.change(f"ANALYZE {table}")
+        rest()
     if VECTOR in residue.tables:
         # they hold no text, and their index takes long to make anew; pgvector itself clears what it frees
         vacuum(partition("embedding", part))

@@ -12,6 +12,8 @@ from .vectors import SqliteVectors
 
 
 class SqliteStore(Store):
+    database: SqliteDatabase
+
     def __init__(
         self,
         path: Path,

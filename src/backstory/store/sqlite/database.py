@@ -23,15 +23,16 @@ from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ...domain.filters import Filter
 from ...domain.when import utc_now
 from ..backups import FOLDER, backup_path
-from ..database import OUTSIDE, Database, Row
+from ..database import OUTSIDE, Row
 from ..migrate import COMPAT, check_level, migrate
 from ..whole_files import draft_path, make_private, put_in_place
 from .copy import copy_checked, copy_pages
 from .errors import in_our_words, primary_code, read_only, translated
 from .facts import EntryFacts
+from .file import StoreFile
 from .header import new_store_id
 from .pool import SqlitePool
-from .residue import overwrite
+from .residue import FileDatabase, overwrite
 
 if TYPE_CHECKING:
     from .facts import EntryFacts
@@ -41,7 +42,7 @@ LOCK_POLL_S = 0.002
 MOST_COMMITS = 2**31  # user_version is a signed 32-bit field; its wrap looks like an older store, once
 
 
-class SqliteDatabase(Database):
+class SqliteDatabase(FileDatabase):
     def __init__(
         self,
         path: Path,
@@ -196,9 +197,7 @@ class SqliteDatabase(Database):
 
         Otherwise the caller would report a save that no later reader of the path can see."""
         if is_changed:
-            # Counting identifies every state of the store; see file.py.
-            commits = self.rows("PRAGMA user_version")[0][0]
-            self.change(f"PRAGMA user_version = {(commits + 1) % MOST_COMMITS}")
+            self.count_commit()
         if self._pool.is_unchanged():
             self.change("COMMIT")
             # The file may have been replaced during the COMMIT.
@@ -208,6 +207,11 @@ class SqliteDatabase(Database):
             f"{self.path} was deleted or replaced while this was being saved; it was not saved.",
             hint="Try again: what is there by then is used.",
         )
+
+    def count_commit(self) -> None:
+        # The number identifies every state of the store; see file.py.
+        commits = self.rows("PRAGMA user_version")[0][0]
+        self.change(f"PRAGMA user_version = {(commits + 1) % MOST_COMMITS}")
 
     @property
     def in_transaction(self) -> bool:
@@ -285,9 +289,24 @@ class SqliteDatabase(Database):
                 target, is_checked=False
             )  # a store that was readable before an upgrade must stay readable after it
 
-    def overwrite(self, residue: Residue) -> None:
-        with translated(self.path), self._connection() as connection:
-            overwrite(connection, residue, self._busy_timeout_s)
+    def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
+        with translated(self.path):
+            overwrite(self, residue, rest)
+
+    @property
+    def file(self) -> StoreFile:
+        return self._pool.file
+
+    def is_log_emptied(self) -> bool:
+        with self._borrowed() as connection:
+            # Most of it is written while others may write too. Who reads from then on needs no log.
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                (is_busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000):d}")
+        return not is_busy
 
     def used_bytes(self) -> int:
         pages, free, size = map(self._pragma, ("page_count", "freelist_count", "page_size"))

@@ -165,6 +165,20 @@ class StoreFile:
     def _advice(self) -> str:
         return advice(self._backups, self.path.stem)
 
+    def header(self) -> FileHeader:
+        header = self._held.header()
+        if header is None:
+            raise Unavailable(f"{self.path} does not begin as a store does.", hint=self._advice())
+        return header
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Read bytes of the file itself, without those that are still in the log."""
+        return self._held.read(offset, size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Write bytes that SQLite does not use; see gaps.py."""
+        self._held.write(offset, data)
+
     def close(self) -> None:
         """Release the file. Call it only when the pool has no connection to it."""
         self._held.release()
@@ -257,7 +271,23 @@ class _Held:
         return os.fstat(self._descriptors[0]).st_size
 
     def header(self) -> FileHeader | None:
-        return read_header(_read_beginning(self._descriptors[0]))
+        return read_header(self.read(0, HEADER_BYTES))
+
+    def read(self, offset: int, size: int) -> bytes:
+        if sys.platform != "win32":
+            return os.pread(self._descriptors[0], size, offset)
+        # Windows has no pread, so the lock protects the position in the file.
+        with _HOLDING:
+            os.lseek(self._descriptors[0], offset, os.SEEK_SET)
+            return os.read(self._descriptors[0], size)
+
+    def write(self, offset: int, data: bytes) -> None:
+        if sys.platform != "win32":
+            os.pwrite(self._descriptors[0], data, offset)
+            return
+        with _HOLDING:
+            os.lseek(self._descriptors[0], offset, os.SEEK_SET)
+            os.write(self._descriptors[0], data)
 
     def release(self) -> None:
         with _HOLDING:
@@ -286,12 +316,3 @@ def _hold(path: Path, mode: int) -> _Held:
             file.add(descriptor)
             return file
         return _HELD.setdefault(key, _Held(descriptor, key))
-
-
-def _read_beginning(descriptor: int) -> bytes:
-    if sys.platform != "win32":
-        return os.pread(descriptor, HEADER_BYTES, 0)
-    # Windows has no pread, so the lock protects the position in the file.
-    with _HOLDING:
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        return os.read(descriptor, HEADER_BYTES)

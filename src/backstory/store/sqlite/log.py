@@ -105,5 +105,10 @@ def first_page(log: Path) -> FileHeader | None:
     return next((read_header(beginning) for page, beginning in _frames(log) if page == 1), None)
 
 
+def logged_pages(log: Path) -> set[int]:
+    """The numbers of all pages in a log, among them those that were copied to the file already."""
+    return {page for page, _ in _frames(log)}
+
+
 def log_holds(log: Path, pages: range) -> bool:
-    return set(pages) <= {page for page, _ in _frames(log)}
+    return set(pages) <= logged_pages(log)

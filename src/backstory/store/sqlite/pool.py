@@ -76,6 +76,13 @@ class SqlitePool:
         """True if the store that was opened last is read-only."""
         return self._file is not None and self._file.is_read_only
 
+    @property
+    def file(self) -> StoreFile:
+        """The store file that was opened last."""
+        if self._file is None:
+            raise Unavailable("The store is closed.", hint="Try again.")
+        return self._file
+
     def is_unchanged(self) -> bool:
         """True if the work on a borrowed connection went to the store that the path names now."""
         return self._file is not None and self._file.is_unchanged()
