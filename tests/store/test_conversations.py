@@ -13,6 +13,7 @@ from backstory.domain.entries import EntryVectors, TextFields
 from backstory.domain.filters import ConversationFilter, Filter, Kind
 from backstory.domain.records import Message, Trace, Trust
 from backstory.domain.sources import SourceState
+from backstory.domain.statements import MessageSaying, Saying, Speaker, StatementKind
 from backstory.domain.when import to_ms
 from backstory.domain.words import Unit
 from backstory.store import Store
@@ -503,13 +504,33 @@ def test_which_conversations_hold_something_is_told_while_another_call_learns_of
     assert store.entries.all_threads(numbers("heron"), Ids(["c3", "c1", "gone"])) == {"c1"}
 
 
+def test_pauses_and_times_out_of_order_are_no_work_on_a_prompt(store: Store) -> None:
+    start, minute = make_messages("c1", "a")[0].created_at, timedelta(minutes=1)
+    rows = [
+        ("user", 0), ("assistant", 1), ("tool", 3), ("assistant", 2), ("assistant", 4),  # an answer that is dated too early
+        ("user", 10), ("tool", 12), ("assistant", 300), ("assistant", 301),  # which waited for the user
+        ("user", 20), ("assistant", 302),  # dated when the log was written anew
+        ("user", 400), ("assistant", 401), ("system", 410),  # added by a program
+    ]  # fmt: skip
+    messages = [
+        each._replace(role=role, created_at=start + minutes * minute)
+        for each, (role, minutes) in zip(make_messages("c1", *"abcdefghijklmn"), rows, strict=True)
+    ]
+    store.conversations.add(TALK, messages, [])
+    worked = {seq: spent / minute for seq, (_, spent) in store.messages.prompt_times("c1").items()}
+    assert worked == {0: 4, 5: 3, 9: 0, 11: 1}
+
+
 def test_a_prompt_lasts_until_the_last_message_before_the_next(store: Store) -> None:
     messages = make_messages("c1", "What is this?", "A store.", "Why?", "Because.")
     roles = ("user", "assistant", "user", "assistant")
     spoken = [each._replace(role=role) for each, role in zip(messages, roles, strict=True)]
     store.conversations.add(TALK, spoken, [])
     times = [each.created_at for each in spoken]
-    assert store.messages.prompt_times("c1") == {0: (times[0], times[1]), 2: (times[2], times[3])}
+    assert store.messages.prompt_times("c1") == {
+        0: (times[0], times[1] - times[0]),
+        2: (times[2], times[3] - times[2]),
+    }
     assert store.messages.place_at("c1", times[2]) == 2
     assert store.messages.place_at("c1", times[0] - timedelta(days=1)) == 0
 
@@ -520,3 +541,18 @@ def test_messages_of_a_conversation_are_found_by_a_part_of_their_text(store: Sto
     assert [each.seq for each in store.messages.containing("c1", "teapot", limit=1)] == [0]
     assert [each.seq for each in store.messages.containing("c1", "0 %", limit=9)] == [1]
     assert [each.seq for each in store.messages.containing("c1", "t_1", limit=9)] == [2]
+
+
+def test_projects_in_which_several_conversations_state_something(store: Store) -> None:
+    for id, project, kind in (("c1", "/shop", "preference"), ("c2", "/shop", "preference"), ("c3", "/blog", "preference"), ("c4", "/blog", "decision")):  # fmt: skip
+        (message,) = make_messages(id, "Always use tabs.", project=project)
+        saying = Saying(StatementKind(kind), message.text, Speaker.USER)
+        talk = TALK._replace(id=id, project=project)
+        store.conversations.add(talk, [message], [], [MessageSaying(message.id, saying)])
+    room = store.sayings
+    assert room.projects_stating(StatementKind.PREFERENCE, Speaker.USER, conversations=2) == {"/shop"}
+    assert room.projects_stating(StatementKind.PREFERENCE, Speaker.USER, conversations=1) == {
+        "/shop",
+        "/blog",
+    }
+    assert room.projects_stating(StatementKind.PREFERENCE, Speaker.ASSISTANT, conversations=1) == set()

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from backstory.domain.filters import Bounds
+from datetime import timedelta
 
+import pytest
+
+from backstory.domain.filters import Bounds
+from backstory.domain.usage import ModelCall
+from backstory.domain.when import to_ms
+
+from ..doubles import DAWN
 from .conftest import Pages
 from .sample import LONG_RESULT, MAIN, SECRET, TRACED, TRACED_SUBAGENT
 
@@ -103,6 +110,25 @@ def test_the_page_of_usage_has_the_objects_of_the_command_line(traced_pages: Pag
     assert [row["total"] for row in body["chart"]["rows"]][-1] == body["usage"]["cost_usd"]
     assert traced_pages.json("/usage?project=/work/none")["usage"] is None
     assert traced_pages.get("/usage?by=colour").status == 400
+
+
+@pytest.mark.parametrize(
+    ("weeks_ago", "unit", "periods"), [(3, "week", 26), (60, "week", 61), (200, "month", 47)]
+)
+def test_the_chart_of_usage_has_all_that_the_total_has(
+    own_pages: Pages, weeks_ago: int, unit: str, periods: int
+) -> None:
+    calls = [
+        ModelCall(str(weeks), "claude-sonnet-4-5", to_ms(DAWN - timedelta(weeks=weeks)), output=1_000_000)
+        for weeks in (0, weeks_ago)
+    ]
+    own_pages.core.engine.store.usage.put(MAIN, "codex", calls, {})
+    body = own_pages.json("/usage")
+    chart = body["chart"]
+    assert (chart["unit"], len(chart["rows"])) == (unit, periods)
+    assert sum(row["total"] for row in chart["rows"]) == body["usage"]["cost_usd"] == 30
+    assert [row["total"] for row in chart["rows"] if row["total"]] == [15, 15]
+    assert f"Cost by {unit}" in own_pages.get("/usage").text
 
 
 def test_a_missing_page_says_so(pages: Pages) -> None:

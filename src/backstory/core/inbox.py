@@ -7,9 +7,10 @@ proposals are not proposed again, even if the user repeats them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,14 +91,28 @@ class Inbox(CorePart):
         ]
         return sorted(proposals, key=lambda each: each.evidence[-1].at, reverse=True)
 
+    def everywhere(self) -> list[Proposal]:
+        """Unanswered proposals of all projects. Only projects where something was repeated are looked at."""
+        store = self.engine.store
+        stating = store.sayings.projects_stating(
+            StatementKind.PREFERENCE, Speaker.USER, conversations=MIN_SESSIONS
+        )
+        candidates = stating | self._failures.projects_failing(conversations=MIN_SESSIONS)
+        return [
+            proposal
+            for project in store.conversations.projects()
+            if project in candidates
+            for proposal in self.of(project)
+        ]
+
     def _repeated_rules(self, project: str) -> list[Proposal]:
+        sayings, families = self._sayings(project)
+        if not _has_repetition(sayings, families):
+            return []  # most projects: the state of each takes 15 ms
         rules = [each for each in self._states.of(project).holding(StatementKind.PREFERENCE) if _is_own(each)]
         repeated = [
             each for each in rules if each.confirmations + 1 >= MIN_SESSIONS and _stands_alone(each.text)
         ]
-        if not repeated:
-            return []
-        sayings, families = self._sayings(project)
         proposals = [_proposal(each, sayings) for each in repeated]
         return [
             each
@@ -160,6 +175,15 @@ class Inbox(CorePart):
             and each.conversation in families
         ]
         return sorted(sayings, key=lambda each: each.at), families
+
+
+def _has_repetition(sayings: Sequence[PlacedSaying], families: Mapping[str, str]) -> bool:
+    """True if two sessions state the same rule."""
+    stated = [(families[each.conversation], StatedText.of(each.saying.text)) for each in sayings]
+    return any(
+        family != other_family and _says_the_same(one, other)
+        for (family, one), (other_family, other) in combinations(stated, 2)
+    )
 
 
 def _is_own(statement: Statement) -> bool:

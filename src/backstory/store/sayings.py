@@ -46,6 +46,14 @@ class SayingRoom:
             for thread, message, seq, at, trust, *fields in self._database.rows(sql, values)
         ]
 
+    def projects_stating(self, kind: StatementKind, speaker: Speaker, *, conversations: int) -> set[str]:
+        """Projects in which at least this number of conversations state something of a kind."""
+        sql = (
+            "SELECT c.project FROM saying s JOIN conversation c ON c.id = s.thread WHERE s.kind = ? AND s.speaker = ?"
+            " GROUP BY c.project HAVING count(DISTINCT s.thread) >= ?"
+        )
+        return set(self._database.values(sql, [kind.value, speaker.value, conversations]))
+
     def by_message(self, messages: Sequence[str], kinds: Sequence[StatementKind]) -> dict[str, list[str]]:
         """The texts of these kinds that messages state, of those that state any."""
         texts: dict[str, list[str]] = {}

@@ -23,8 +23,9 @@ from ..domain.lazy import lazy_pattern
 from ..domain.lines import counted, dollars, short_count
 from ..domain.when import utc_now
 from ..readers import load_readers
-from ..search.terms import stem
 from .colour import coloured, language_of
+from .heat import week_cells, year_cells
+from .passages import inline, marked, passage, passage_line
 
 TEMPLATES = Path(__file__).with_name("templates")
 STATIC = Path(__file__).with_name("static")
@@ -34,8 +35,11 @@ _HUE_ORDER = (
     "goose",
 )  # fmt: skip
 """The assistants whose colours differ on a page; the others take what the order of readers gives them."""
-LONGEST_RENDERED = 8_000
+LONGEST_RENDERED = 40_000
 """Characters; a longer text is a log or a file, and is shown as it is."""
+
+
+_PARAGRAPH_END = lazy_pattern(r"\n[ \t]*\n+")
 
 
 @lru_cache(maxsize=1)
@@ -49,6 +53,7 @@ def templates() -> Environment:
         auto_reload=False,
     )
     environment.filters |= {
+        "about_link": lambda id: query({}, about=id),
         "ago": ago,
         "assistant": assistant_name,
         "by_project_name": _by_project_name,
@@ -60,18 +65,24 @@ def templates() -> Environment:
         "duration": duration,
         "file_name": file_name,
         "hue": hue,
+        "in_two": in_two,
         "inline": inline,
         "markdown": markdown,
         "marked": marked,
         "marked_text": marked_text,
         "moment": lambda text: f"{_day(_local(text))}, {_local(text):%H:%M}",
+        "month": lambda text: f"{_local(text):%b %Y}",
         "number": lambda value: f"{value:,}",
+        "passage": passage,
+        "passage_line": passage_line,
         "project": project_name,
         "segment": lambda text: quote(text, safe=""),
         "short_id": short_memory_id,
         "short_count": short_count,
         "short": lambda text: f"{_local(text).day} {_local(text):%b}",
+        "week_cells": week_cells,
         "weekday": lambda text: f"{_local(text):%A}",
+        "year_cells": year_cells,
     }
     environment.globals["query"] = query
     return environment
@@ -194,35 +205,15 @@ def markdown(text: str) -> Markup:
     return Markup(_parser().render(text))
 
 
+def in_two(text: str, chars: int) -> tuple[str, str]:
+    """A long text as its beginning and the rest, parted between two paragraphs and not within a block of code."""
+    ends = [match.end() for match in _PARAGRAPH_END.finditer(text, 0, chars)]
+    end = next((each for each in reversed(ends) if text.count("```", 0, each) % 2 == 0), chars)
+    return text[:end], text[end:]
+
+
 def plain(text: str) -> Markup:
     return Markup('<div class="plain">{}</div>').format(text)
-
-
-def marked(text: str, words: Sequence[str]) -> Markup:
-    """The text with every word of the search marked, whatever its ending."""
-    stems = sorted({re.escape(stem(word.lower())) for word in words if word.strip()}, key=len, reverse=True)
-    if not stems:
-        return escape(text)
-    pattern = re.compile(rf"(?<![^\W_])(?:{'|'.join(stems)})\w*", re.IGNORECASE)
-    output, end = Markup(), 0
-    for match in pattern.finditer(text):
-        output += escape(text[end : match.start()]) + Markup("<mark>{}</mark>").format(match[0])
-        end = match.end()
-    return output + escape(text[end:])
-
-
-_INLINE = lazy_pattern(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
-
-
-def inline(text: str, words: Sequence[str] = ()) -> Markup:
-    """A short text with code and bold as Markdown writes them, and the words of a search marked."""
-    output, end = Markup(), 0
-    for match in _INLINE.finditer(text):
-        tag, content = ("code", match[1]) if match[1] else ("strong", match[2])
-        output += marked(text[end : match.start()], words)
-        output += Markup("<{0}>{1}</{0}>").format(Markup(tag), marked(content, words))
-        end = match.end()
-    return output + marked(text[end:], words)
 
 
 def marked_text(text: str, wanted: str) -> Markup:

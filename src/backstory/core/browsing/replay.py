@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 from ...domain.census import ConversationTally
@@ -42,9 +42,8 @@ class ReplayPrompt(NamedTuple):
     seq: int
     text: str
     """The beginning of the text."""
-    at: datetime
-    answered_at: datetime
-    """The time of the last message before the next prompt."""
+    worked: timedelta
+    """The time until the last message before the next prompt, without long pauses; zero where the log does not tell."""
 
 
 class FoundPlace(NamedTuple):
@@ -81,7 +80,8 @@ class Replay(CorePart):
         room = self.engine.store.messages
         texts = dict(room.prompts(conversation.id, LONGEST_PROMPT))
         return [
-            ReplayPrompt(seq, texts[seq], *times) for seq, times in room.prompt_times(conversation.id).items()
+            ReplayPrompt(seq, texts[seq], worked)
+            for seq, (_, worked) in room.prompt_times(conversation.id).items()
         ]
 
     def search(self, conversation: Conversation, text: str, limit: int) -> list[FoundPlace]:

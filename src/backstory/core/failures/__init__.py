@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...domain.filters import Filter, Kind
@@ -48,6 +49,12 @@ class Failures(CorePart):
     def repeated(self, project: str) -> list[RepeatedFix]:
         """Commands of a project that failed and then passed in the same way in several conversations, as evidence for a rule."""
         return repeated_fixes(self.engine.store, self._where((project,)))
+
+    def projects_failing(self, *, conversations: int) -> set[str]:
+        """Projects in which commands failed in at least this number of conversations."""
+        failing = self.engine.store.runs.failing(self._where(()))
+        counts = Counter(each.project for each in self.engine.store.conversations.get(failing))
+        return {project for project, count in counts.items() if count >= conversations}
 
     def _where(self, projects: tuple[str, ...]) -> Filter:
         return self.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=projects))

@@ -5,9 +5,10 @@ The command line prints these dictionaries as JSON, and pages show them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...domain.filters import Bounds, ConversationFilter
 from ...domain.records import Conversation
@@ -21,30 +22,43 @@ GROUPED_TOKENS = TOKENS[:-1]
 _DAY_S = 86_400
 
 
+MIN_WEEKS, MAX_WEEKS = 26, 104
+"""Weeks of a chart: a few bars look lost, and more than two years of them are too thin to be seen."""
+
+
+class UsagePeriods(NamedTuple):
+    unit: str
+    """week or month."""
+    rows: list[Json]
+    """One object for each period, the earliest first, with its first day and the groups that it has."""
+
+
 class ModelUsage(CorePart):
     def of(self, conversation: Conversation) -> Json | None:
         """The usage of a conversation without its subagents; None if its assistant records none."""
         prices = self._prices()
         return _usage(self.engine.store.usage.sums_of(conversation.id, prices.tier_limits), prices)
 
-    def weeks(
-        self, bounds: Bounds, by: str, *, count: int, sums: Sequence[UsageSum] | None = None
-    ) -> list[Json]:
-        """Cost and tokens of the last weeks that have any, by assistant, model or project: one object for each week, from
-        Monday, the earliest first, with the groups that it has."""
+    def periods(self, bounds: Bounds, by: str, sums: Sequence[UsageSum] | None = None) -> UsagePeriods:
+        """Cost and tokens over time by assistant, model or project.
+
+        All calls are in one of the periods: weeks from Monday, or months where more than MAX_WEEKS would be needed."""
         prices = self._prices()
-        weeks: dict[date, list[UsageSum]] = {}
-        for each in self.sums(bounds) if sums is None else sums:
-            day = _date(each)
-            weeks.setdefault(day - timedelta(days=day.weekday()), []).append(each)
-        if not weeks:
-            return []
-        first = max(weeks) - timedelta(weeks=count - 1)
-        mondays = (first + timedelta(weeks=number) for number in range(count))
-        return [
-            {"monday": monday.isoformat(), "groups": _groups(weeks.get(monday, ()), _NAMES[by], prices)}
-            for monday in mondays
+        sums = self.sums(bounds) if sums is None else sums
+        days = [_date(each) for each in sums]
+        if not days:
+            return UsagePeriods("week", [])
+        starts, unit = _weeks(min(days), max(days)), "week"
+        if len(starts) > MAX_WEEKS:
+            starts, unit = _months(min(days), max(days)), "month"
+        spent: list[list[UsageSum]] = [[] for _ in starts]
+        for day, each in zip(days, sums, strict=True):
+            spent[bisect_right(starts, day) - 1].append(each)
+        rows = [
+            {"start": start.isoformat(), "groups": _groups(some, _NAMES[by], prices)}
+            for start, some in zip(starts, spent, strict=True)
         ]
+        return UsagePeriods(unit, rows)
 
     def stats(self, bounds: Bounds, sums: Sequence[UsageSum] | None = None) -> Json:
         """Usage of all conversations and subagents, each model call once, and how often tools were called and failed. The times are
@@ -60,8 +74,12 @@ class ModelUsage(CorePart):
             "tools": [tally._asdict() for tally in self.engine.store.results.tally(self._where(bounds))],
         }
 
+    def total(self, bounds: Bounds) -> Json | None:
+        """Usage of all conversations and subagents, each model call once; None if there is none."""
+        return _usage(self.sums(bounds), self._prices())
+
     def sums(self, bounds: Bounds) -> list[UsageSum]:
-        """All model calls in sums, for callers that need both `stats` and `weeks`: each takes them as `sums`."""
+        """All model calls in sums, for callers that need both `stats` and `periods`: each takes them as `sums`."""
         return self.engine.store.usage.sums(self._where(bounds), self._prices().tier_limits)
 
     def _where(self, bounds: Bounds) -> UsageFilter:
@@ -144,6 +162,19 @@ def _day(used: UsageSum) -> str:
 
 def _date(used: UsageSum) -> date:
     return datetime.fromtimestamp(used.day * _DAY_S, UTC).date()
+
+
+def _weeks(first: date, last: date) -> list[date]:
+    """The Mondays of all weeks between two days, and of earlier ones up to MIN_WEEKS."""
+    end = last - timedelta(days=last.weekday())
+    count = max((end - first + timedelta(days=first.weekday())).days // 7 + 1, MIN_WEEKS)
+    return [end - timedelta(weeks=number) for number in reversed(range(count))]
+
+
+def _months(first: date, last: date) -> list[date]:
+    """The first days of all months between two days."""
+    numbers = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+    return [date(number // 12, number % 12 + 1, 1) for number in numbers]
 
 
 _NAMES: dict[str, Callable[[UsageSum], str]] = {

@@ -27,7 +27,8 @@ PAGE_MESSAGES = 60  # places that one part holds
 BEFORE = 4  # places before the one that is asked for
 MOST_PROMPTS = 100
 MOST_FILES = 40
-LONGEST_SHOWN = 6_000  # characters of a message that is not folded
+LONGEST_SHOWN, LONGEST_SUMMARY = 6_000, 1_000
+"""Characters of a message that is not folded. A summary repeats what stands in the messages before it."""
 MOST_FOUND = 100
 
 
@@ -129,7 +130,7 @@ def _message(part: ReplayPart, message: Message, prompt: ReplayPrompt | None) ->
         "created_at": iso(message.created_at),
         "text": message.text,
         "trust": message.trust.value,
-        "is_long": len(message.text) > LONGEST_SHOWN,
+        "is_long": len(message.text) > (LONGEST_SUMMARY if message.role == "summary" else LONGEST_SHOWN),
         "calls": part.call_bodies(message),
     }
     if message.role == "user":
@@ -144,7 +145,7 @@ def _message(part: ReplayPart, message: Message, prompt: ReplayPrompt | None) ->
 
 
 def _duration_s(prompt: ReplayPrompt) -> float:
-    return (prompt.answered_at - prompt.at).total_seconds()
+    return prompt.worked.total_seconds()
 
 
 def _around(core: Core, conversation: Conversation, start: int, end: int) -> Json:

@@ -73,8 +73,7 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
 
 def _usage(core: Core, now: datetime) -> Json | None:
     """Tokens and cost of the last days, or None where there were none."""
-    stats = core.usage.stats(Bounds(since=now - timedelta(days=USAGE_DAYS)))
-    usage = stats["usage"]
+    usage = core.usage.total(Bounds(since=now - timedelta(days=USAGE_DAYS)))
     return None if usage is None else {**usage, "days": USAGE_DAYS}
 
 

@@ -19,11 +19,8 @@ MAX_EVIDENCE = 3
 def page(core: Core, asked: PageQuery) -> View:
     """The proposals of one project, or of all."""
     wanted = asked.text("project")
-    projects = [wanted] if wanted else core.engine.store.conversations.projects()
     proposals = figure(
-        core,
-        ("inbox", wanted),
-        lambda: [proposal for project in projects for proposal in core.inbox.of(project)],
+        core, ("inbox", wanted), lambda: core.inbox.of(wanted) if wanted else core.inbox.everywhere()
     )
     waiting = [each for each in core.proposals.pending() if wanted in ("", each.memory.project)]
     body = {

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from ...core import Core
+from ...core.usage import UsagePeriods
 from ...domain.filters import ConversationFilter
 from ..charts import axis
 from ..figures import figure
 from ..page_query import PageQuery
 from ..view import Json, View
 
-WEEKS = 26
+DRAWN_WIDTH, MAX_STEP = 884, 34
+"""The width of the chart, and the distance of two bars at most, in units of the drawing."""
+MAX_LABELS = 7
 MAX_COLOURS = 6
 """Groups with a colour of their own; the others are drawn as one."""
 MAX_GROUPS, MAX_TOOLS = 12, 20
@@ -23,9 +26,7 @@ def page(core: Core, asked: PageQuery) -> View:
     bounds = asked.bounds()
     sums = figure(core, ("usage sums", bounds), lambda: core.usage.sums(bounds))
     stats = figure(core, ("usage", bounds), lambda: core.usage.stats(bounds, sums))
-    weeks = figure(
-        core, ("usage by week", by, bounds), lambda: core.usage.weeks(bounds, by, count=WEEKS, sums=sums)
-    )
+    periods = figure(core, ("usage over time", by, bounds), lambda: core.usage.periods(bounds, by, sums))
     has_cost = stats["usage"] is not None and stats["usage"]["cost_usd"] is not None
     measure = asked.choice("measure", MEASURES) or ("cost" if has_cost else "tokens")
     body = {
@@ -34,8 +35,12 @@ def page(core: Core, asked: PageQuery) -> View:
         "cache_hit_rate": _cache_hit_rate(stats["usage"]),
         "by": by,
         "measure": measure,
-        "chart": _chart(weeks, measure),
-        "groups": stats[f"by_{by}"],
+        "chart": _chart(periods, measure),
+        "groups": sorted(
+            ({**each, "amount": amount(each, measure)} for each in stats[f"by_{by}"]),
+            key=lambda each: each["amount"],
+            reverse=True,
+        ),
         "shown_groups": MAX_GROUPS,
         "shown_tools": MAX_TOOLS,
         "known_projects": core.engine.store.conversations.projects(),
@@ -59,23 +64,26 @@ def amount(group: Json, measure: str) -> float:
     return float(sum(group[name] for name in ("input", "output", "cache_read", "cache_write")))
 
 
-def _chart(weeks: list[Json], measure: str) -> Json:
+def _chart(periods: UsagePeriods, measure: str) -> Json:
     totals: dict[str, float] = {}
-    for week in weeks:
-        for group in week["groups"]:
+    for period in periods.rows:
+        for group in period["groups"]:
             totals[group["name"]] = totals.get(group["name"], 0) + amount(group, measure)
     names = sorted(totals, key=lambda name: totals[name], reverse=True)
     own, rest = names[:MAX_COLOURS], set(names[MAX_COLOURS:])
     rows = []
-    for week in weeks:
-        amounts = {group["name"]: amount(group, measure) for group in week["groups"]}
+    for period in periods.rows:
+        amounts = {group["name"]: amount(group, measure) for group in period["groups"]}
         values = [amounts.get(name, 0.0) for name in own]
         values += [sum(value for name, value in amounts.items() if name in rest)] if rest else []
-        rows.append({"monday": week["monday"], "amounts": values, "total": sum(values)})
+        rows.append({"start": period["start"], "amounts": values, "total": sum(values)})
     return {
+        "unit": periods.unit,
         "names": own,
         "has_others": bool(rest),
         "rows": rows,
+        "step": min(DRAWN_WIDTH / max(len(rows), 1), MAX_STEP),
+        "label_every": -(-len(rows) // MAX_LABELS) or 1,
         "most": max((row["total"] for row in rows), default=0),
         "axis": axis(max((row["total"] for row in rows), default=0)),
     }

@@ -374,7 +374,7 @@ function searchSoon() {
     if (mine !== latestHits || !jump.open) return;
     hits = body.results.slice(0, 6).map((each) => ({
       name: each.kind === "memory" ? each.key || each.category : each.conversation?.title || "Conversation",
-      about: each.passage,
+      about: each.passage.replace(/^\s*(?:#{1,6}|>|[-*+])\s+|\*\*|`/gm, ""),  // as text: an option has no markup
       href: each.kind === "memory" ? `${base}/memory/${encodeURIComponent(each.id)}`
         : `${base}/conversation/${encodeURIComponent(each.conversation_id)}?at=${each.number}#m${each.number}`,
     }));
