@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from backstory.domain.entries import COUNTED
 from backstory.domain.filters import Filter, Kind
 from backstory.domain.records import Trust
 from backstory.domain.words import Unit, query_units
@@ -177,6 +178,18 @@ def places(store: Store, unit: Unit) -> tuple[list[int], list[int]]:
     return store.text.postings([unit], PLENTY)[0].entries.tolist(), store.text.holding(unit).tolist()
 
 
+def few_places(store: Store, unit: Unit, most: int) -> list[int] | None:
+    """The entries of a unit, or None where more than `most` have it."""
+    posting, again = store.text.rare_postings([unit, unit], most)
+    assert again.frequency == posting.frequency
+    if posting.frequency > most:
+        assert not len(posting.entries)
+        return None
+    assert posting.is_whole
+    assert posting.frequency == len(posting.entries)
+    return [*map(int, posting.entries)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_postings_that_are_kept_are_those_that_are_there(
     store: Store, open_store: OpenStore, seed: int
@@ -187,10 +200,13 @@ def test_postings_that_are_kept_are_those_that_are_there(
         each.text.at_once = 2
     for _ in range(60):
         change(random_.choice(stores), random_)
-        unit, looking = word(random_.choice(WORDS)), random_.choice(stores)
+        unit, looking, most = word(random_.choice(WORDS)), random_.choice(stores), random_.randrange(6)
         with looking.transaction():  # what is read in one is not what is kept
-            there = places(looking, unit)
-        assert places(looking, unit) == there
+            there, rare = places(looking, unit), few_places(looking, unit, most)
+        assert rare == (there[0] if len(there[0]) <= most else None)
+        for is_rare in random_.sample([True, False], 2):
+            known = few_places(looking, unit, most) if is_rare else places(looking, unit)
+            assert known == (rare if is_rare else there)
 
 
 def test_postings_follow_what_another_connection_adds_changes_and_deletes(
@@ -326,6 +342,16 @@ def test_outlines_describe_the_entries_that_match(store: Store) -> None:
     assert set(outlines) == {1, 4, 5}
     assert [o.project for o in store.entries.outlines(range(10), Filter(projects=("/q",)))] == ["/q"]
     assert store.entries.outlines([], Filter()) == []
+
+
+def test_readings_know_the_length_of_a_text_whose_beginning_they_have(store: Store) -> None:
+    texts = ("short", "x" * (COUNTED - 1), "y" * COUNTED, "é" * (2 * COUNTED))
+    store.conversations.put(make_conversation("c"), make_messages("c", *texts))
+    readings = sorted(store.entries.readings(range(10), Filter()))
+    assert [(reading.outline.size, reading.text) for reading in readings] == [
+        (len(text), text[:COUNTED]) for text in texts
+    ]
+    assert [each.outline for each in readings] == sorted(store.entries.outlines(range(10), Filter()))
 
 
 def test_shapes_tell_length_and_thread_and_whether_nobody_said_it(store: Store) -> None:

@@ -39,7 +39,7 @@ from .projects import project_root
 from .projects.related import EVERY_PROJECT, project_named, projects_named, related_projects
 from .search.own_project import OWN_RANK, RELATED_RANK, UNRELATED_RANK, WORTH_SHOWING, beside_own
 from .search.running import running_conversations
-from .search.superseding import latest_first, superseding_hits
+from .search.superseding import latest_first, may_state, superseding_hits
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -421,7 +421,10 @@ class Ask(CorePart):
         return sorted(known, key=lambda hit: ages[hit.entry], reverse=order is ResultOrder.NEWEST)
 
     def _superseded(self, hits: Sequence[Hit]) -> dict[int, int]:
-        return superseding_hits(hits, self.load(hit.entry for hit in hits), self.engine.store)
+        stating = may_state(hits, self.engine.store)
+        if len(stating) < 2:
+            return {}
+        return superseding_hits(hits, self.load(stating), self.engine.store)
 
     def _nearness(self, projects: Iterable[str]) -> dict[str, int]:
         """The rank of each project: the caller's own, those related to it, the rest."""

@@ -99,6 +99,8 @@ class PostingRange(NamedTuple):
     term: TermQuery
     among: range
     limit: int
+    is_any_enough: bool = False
+    """If `limit` entries or more contain the term, any `limit` of them will do. They may cost less to read."""
 
 
 class Passing(NamedTuple):

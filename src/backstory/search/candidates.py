@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+SAMPLED = 10  # times as many as are wanted: scores that are looked at first
 CONVERSATION_SATURATION = 4.0  # BM25's k1 for a conversation: a word counts once for each message that has it
 CONVERSATION_LENGTH_SHARE = 0.3  # BM25's b
 
@@ -54,19 +55,28 @@ def choose(
     words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None, quota: Quota
 ) -> Candidates:
     """The best entries of each kind; among equals the newest first."""
-    scores = np.zeros(len(shapes.size))
-    for entries, weight in words:
-        scores[_with_shapes(entries, shapes)] += weight
+    scores = _sums(words, len(shapes.size))
     if passing is not None:
         scores[: len(passing.flags)] *= passing.flags[: len(scores)]
         scores[len(passing.flags) :] = 0.0
-    matching = np.flatnonzero(scores)
+    matching = np.flatnonzero(scores != 0)  # of numbers themselves it takes seven times as long
     scores = scores[matching] * bm25(1, shapes.size[matching] / TYPICAL_LENGTH)
     is_quiet, is_memory = shapes.is_quiet[matching], shapes.is_memory[matching]
     chosen: list[int] = []
-    for flags, most in zip((~is_quiet & ~is_memory, is_quiet, is_memory), quota, strict=True):
-        chosen += _best(matching[flags], scores[flags], most)
+    for flags, most in zip((~(is_quiet | is_memory), is_quiet, is_memory), quota, strict=True):
+        places = np.flatnonzero(flags)
+        chosen += _best(matching[places], scores[places], most)
     return Candidates(chosen, is_whole=len(matching) == len(chosen))
+
+
+def _sums(words: Sequence[WeightedWord], size: int) -> Floats:
+    """For each number the weights of the words that its entry has, up to a size."""
+    if not words:
+        return np.zeros(size)
+    entries = np.concatenate([each.entries for each in words])
+    weights = np.repeat([each.weight for each in words], [len(each.entries) for each in words])
+    sums = np.bincount(entries, weights, minlength=size)[:size]
+    return sums.astype(np.float64, copy=False)
 
 
 def _with_shapes(entries: Numbers, shapes: Shapes) -> Numbers:
@@ -77,10 +87,12 @@ def _with_shapes(entries: Numbers, shapes: Shapes) -> Numbers:
 
 
 def _best(entries: Numbers, scores: Floats, most: int) -> list[int]:
-    if len(entries) > most:
-        # all that equal the last one stay until the newest of them are chosen
-        enough = scores >= np.partition(scores, -most)[-most]
-        entries, scores = entries[enough], scores[enough]
+    # the last one chosen is no worse than that of a sample, which leaves few to look at; all that equal it stay until
+    # the newest of them are chosen
+    for step in (1 + len(scores) // (SAMPLED * most), 1):
+        if len(scores) > most * step:
+            enough = np.flatnonzero(scores >= np.partition(scores[::step], -most)[-most])
+            entries, scores = entries[enough], scores[enough]
     best: list[int] = entries[np.lexsort((-entries, -scores))[:most]].tolist()
     return best
 

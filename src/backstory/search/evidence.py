@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.arrays import np
 from ..domain.entries import EntryText, Outline, Posting
 from ..domain.filters import Filter, Kind
-from ..domain.lazy import lazy_pattern
 from ..domain.numbers import are_among
 from ..domain.words import MOST_UNITS, Unit, query_units
 from ..store import Store
 from .backlog import MOST_COUNTED, QueryVector
 from .candidates import Candidates, ConversationMatches, Quota, WeightedWord, choose, match_conversations
+from .counting import Holders, LoweredTexts, counts_of, words_together
 from .embed import reason_for_words_only
 from .neighbours import columns_beside, prompt_columns
 from .related import related_words
-from .terms import Term, guessed_rarity, names_in, rarity, stem
+from .terms import Term, guessed_rarity, names_in, rarity
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,9 +49,6 @@ CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nea
 ALONE = 25  # vectors: so many with as many are multiplied on this thread
 CROWDED = 0.25  # of how crowded a text is, off its cosine
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
-MOST_PLACES = 100  # of a word in a text that are looked at for another beside it
-# the ending of a word, and what parts it from the next; bounded, or each place in a long run of letters would read the rest of it
-_BETWEEN = lazy_pattern(r"[^\W_]{0,12}+[\W_]+")
 
 
 class Evidence(NamedTuple):
@@ -130,7 +127,7 @@ class Gathering:
         self._pool = pool
         self._only = only
         self._size = store.entries.size_hint()
-        self._shapes = store.entries.shapes()
+        self._shapes = store.entries.shapes(self._size)
 
     def evidence(self) -> Evidence:
         meaning = self._query_vector()
@@ -147,11 +144,12 @@ class Gathering:
         outlines = [reading.outline for reading in readings]
         entry = _numbers(outlines)
         column = {number: place for place, number in enumerate(entry.tolist())}
-        texts = [reading.text.lower() for reading in readings]
+        texts = LoweredTexts([reading.text for reading in readings])
+        holders = Holders(entry)
         is_said = [outline.is_said for outline in outlines]
         before, after = columns_beside(outlines, is_said)
         cosine, crowding = self._nearness(meaning, entry)
-        counts = _counts(words.postings, entry, texts)
+        counts = counts_of(words.postings, holders, texts)
         return Evidence(
             query=self._query,
             terms=terms,
@@ -160,8 +158,8 @@ class Gathering:
             lowered=texts,
             entry=entry,
             counts=counts,
-            related=self._related_weights(words, terms, entry),
-            together=_together(words.pairs, terms, counts, texts),
+            related=self._related_weights(words, terms, holders),
+            together=words_together(words.pairs, terms, counts, texts),
             cosine=cosine,
             crowding=crowding,
             prompt=prompt_columns(outlines, prompts, column),
@@ -236,9 +234,12 @@ class Gathering:
             lists.append(others)
             wanted |= dict.fromkeys(each.word for each in others)
         most = max(int(COMMON * self._size), 10)
-        # of a word that stands in more it is enough to know that
-        budget = min(RELATED_BUDGET, (most + 1) * len(wanted))
-        related_postings = self._store.text.postings([Unit((word,)) for word in wanted], budget)
+        units = [Unit((word,)) for word in wanted]
+        if (most + 1) * len(units) <= RELATED_BUDGET:
+            # of a word that stands in more it is enough to know that
+            related_postings = self._store.text.rare_postings(units, most)
+        else:
+            related_postings = self._store.text.postings(units, RELATED_BUDGET)
         places = {posting.unit.words[0]: posting for posting in related_postings}
         return [
             [(places[each.word], each.similarity) for each in some if 0 < places[each.word].frequency <= most]
@@ -335,10 +336,10 @@ class Gathering:
     def _answers(self, words: _Words, readings: Sequence[EntryText]) -> list[EntryText]:
         """Replies to messages that ask the same question: an answer need not repeat the question's words."""
         prompts = [o for o, _ in readings if o.role == "user" and o.thread is not None]
-        entry, rarities = _numbers(prompts), [rarity(each.frequency, self._size) for each in words.postings]
-        weights = np.zeros(len(prompts))
+        rarities = [rarity(each.frequency, self._size) for each in words.postings]
+        entry, weights = _numbers(prompts), np.zeros(len(prompts))
         for weight, posting in zip(rarities, words.postings, strict=True):
-            weights += weight * _holds(posting, entry)
+            weights += weight * are_among(entry, posting.entries[::-1])
         least = ASKED * sum(rarities)
         pairs = zip(weights.tolist(), prompts, strict=True)
         asking = sorted(((h, o.thread or "", o.seq) for h, o in pairs if h >= least), reverse=True)
@@ -355,12 +356,13 @@ class Gathering:
         beside = self._store.entries.neighbours(outlines, self._where)
         return [reading for reading in beside if reading.outline.entry not in known]
 
-    def _related_weights(self, words: _Words, terms: Sequence[Term], entry: Ints) -> Floats:
-        weights = np.zeros((len(terms), len(entry)))
-        for row, (term, others) in enumerate(zip(terms, words.related, strict=True)):
+    def _related_weights(self, words: _Words, terms: Sequence[Term], holders: Holders) -> Floats:
+        weights = np.zeros((len(terms), holders.count))
+        for own, term, others in zip(weights, terms, words.related, strict=True):
             for posting, similarity in others:
                 weight = similarity * min(term.rarity, rarity(posting.frequency, self._size))
-                weights[row] = np.maximum(weights[row], weight * _holds(posting, entry))
+                columns = holders.columns(posting)
+                own[columns] = np.maximum(own[columns], weight)
         return weights
 
 
@@ -386,53 +388,3 @@ def _products(vectors: Vector) -> Vector:
             products[rows, columns] = vectors[rows] @ vectors[columns].T
             products[columns, rows] = products[rows, columns].T
     return products
-
-
-def _holds(posting: Posting, entry: Ints) -> Flags:
-    """Which of the entries hold a unit."""
-    return are_among(entry, posting.entries[::-1])
-
-
-def _counts(postings: Sequence[Posting], entry: Ints, texts: Sequence[str]) -> Floats:
-    """The index knows which texts hold a word in any of its forms; how often is counted by what the forms share."""
-    counts = np.zeros((len(postings), len(texts)))
-    for row, posting in enumerate(postings):
-        is_word = len(posting.unit.words) == 1
-        root = stem(posting.unit.words[0])
-        if posting.is_whole or not is_word:
-            for place in np.flatnonzero(_holds(posting, entry)).tolist():
-                counts[row, place] = max(texts[place].count(root), 1) if is_word else 1
-        else:
-            counts[row] = [text.count(root) for text in texts]
-    return counts
-
-
-def _together(pairs: Sequence[Unit], terms: Sequence[Term], counts: Floats, texts: Sequence[str]) -> Floats:
-    """Looked for in the texts that hold both words: the index would read every place of both in the whole store."""
-    rows = {term.unit.words: row for row, term in enumerate(terms)}
-    together = np.zeros(len(texts))
-    for left, right in (unit.words for unit in pairs):
-        if (left,) not in rows or (right,) not in rows:
-            continue
-        one, other = rows[left,], rows[right,]
-        weight = min(terms[one].rarity, terms[other].rarity)
-        roots = stem(left), stem(right)
-        for column in np.flatnonzero((counts[one] > 0) & (counts[other] > 0)).tolist():
-            together[column] += weight * _stand_together(texts[column], *roots)
-    return together
-
-
-def _stand_together(text: str, left: str, right: str) -> bool:
-    """Return whether one word directly follows the other, in any of their forms, also within a name such as
-    `getUser`."""
-    place = text.find(left)
-    if place < 0:  # what holds both without having any in its text has them in its key and tags
-        return right not in text
-    for _ in range(MOST_PLACES):
-        end = place + len(left)
-        between = _BETWEEN.match(text, end)
-        if text.startswith(right, end) or (between is not None and text.startswith(right, between.end())):
-            return True
-        if (place := text.find(left, end)) < 0:
-            break
-    return False

@@ -59,6 +59,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     by_family = families(store, evidence, scores)
     logits = evaluate(features(by_family, evidence, scores))
     shares = zip(relative_scores(logits).tolist(), likelihoods(logits).tolist(), strict=True)
+    is_apt: list[bool] = scores.is_apt.tolist()
     groups = [
         Group(
             column=family.places[0],
@@ -66,7 +67,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
             likelihood=likelihood,
             head=family.head,
             places=family.places,
-            is_apt=bool(scores.is_apt[[*family.places]].any()),
+            is_apt=any(is_apt[column] for column in family.places),
         )
         for family, (score, likelihood) in zip(by_family, shares, strict=True)
     ]

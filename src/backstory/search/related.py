@@ -19,6 +19,7 @@ TABLE = Path(__file__).with_name("related_words.npz")
 MOST_RELATED = 12
 LEAST_SIMILARITY = 0.35
 NO_WORD = 65_535
+MOST_KNOWN_WORDS = 1_000  # of recent queries
 
 
 class RelatedWord(NamedTuple):
@@ -46,14 +47,16 @@ def table_words() -> Collection[str]:
     return _table().number.keys()
 
 
-def related_words(word: str) -> list[RelatedWord]:
+@lru_cache(maxsize=MOST_KNOWN_WORDS)
+def related_words(word: str) -> tuple[RelatedWord, ...]:
     """The nearest first; none of a word that the table does not have."""
     table = _table()
     place = table.number.get(word)
     if place is None:
-        return []
-    return [
-        RelatedWord(table.words[other], float(similarity) / 255)
-        for other, similarity in zip(table.neighbours[place], table.similarities[place], strict=True)
+        return ()
+    neighbours, similarities = table.neighbours[place].tolist(), table.similarities[place].tolist()
+    return tuple(
+        RelatedWord(table.words[other], similarity / 255)
+        for other, similarity in zip(neighbours, similarities, strict=True)
         if other != NO_WORD
-    ]
+    )

@@ -41,6 +41,10 @@ _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
     size="(SELECT s.size FROM shape s WHERE s.n = e.n)", project="e.project", created_ms="e.created_at", surface="e.surface",
 )  # fmt: skip
+_READING = (
+    "e.n, e.thread, e.seq, e.role, e.speaker, e.project, e.created_at, e.surface,"
+    f" substr(e.text, 1, {COUNTED})"
+)
 
 
 class EntryRoom:
@@ -127,11 +131,22 @@ class EntryRoom:
         return self._database.records(_INDEXED, f"FROM {source}", [numbers])
 
     def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
-        rows = self._database.rows(
-            f"SELECT {_OUTLINE.selected}, substr(e.text, 1, {COUNTED}) {rest}", parameters
-        )
-        outlines = _OUTLINE.read_all([row[:-1] for row in rows])
-        return [EntryText(outline, row[-1]) for outline, row in zip(outlines, rows, strict=True)]
+        rows = self._database.rows(f"SELECT {_READING} {rest}", parameters)
+        # a shorter text is its own measure: looking up every size would take half as long again as the rows
+        sizes = self._sizes([row[0] for row in rows if len(row[-1]) >= COUNTED])
+        return [
+            EntryText(
+                Outline(n, thread, seq, role, speaker, sizes.get(n, len(text)), project, created_ms, surface),
+                text,
+            )
+            for n, thread, seq, role, speaker, project, created_ms, surface, text in rows
+        ]
+
+    def _sizes(self, entries: Sequence[int]) -> dict[int, int]:
+        if not entries:
+            return {}
+        among, numbers = self._database.among("n", entries)
+        return self._database.pairs(f"SELECT n, size FROM shape WHERE {among}", [numbers])
 
     def prompts(self, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """For each place in a conversation, the entry of the last user message before it, if any."""
@@ -187,9 +202,9 @@ class EntryRoom:
         rows = self._database.rows(f"SELECT {selected} FROM {source} WHERE {condition}", [numbers, *values])
         return {row[0]: (_message if row[_KIND] == Kind.MESSAGE else _memory)(row) for row in rows}
 
-    def shapes(self) -> Shapes:
-        """Length, kind and thread of every entry, as arrays by its number."""
-        return self._shapes.latest()
+    def shapes(self, last: int | None = None) -> Shapes:
+        """Length, kind and thread of every entry, or at least of those up to `last`, as arrays by its number."""
+        return self._shapes.latest() if last is None else self._shapes.up_to(last)
 
     def threads(self, entries: Iterable[int]) -> list[str | None]:
         """For each entry the session or conversation it belongs to."""

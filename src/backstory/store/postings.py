@@ -30,6 +30,8 @@ class TermEntries(NamedTuple):
     is_whole: bool
     last: int
     """The highest entry there was when they were read."""
+    least: int = 0
+    """There are at least as many, of which `numbers` may have none."""
 
 
 class _TermCache:
@@ -70,11 +72,37 @@ class PostingMirror:
         # the index is read outside of the lock: a rare word must not wait for a frequent one
         known |= self._with_newer(known, last)
         known |= self._with_older(known, limit)
+        self._put(state, known)
+        return [known[each].numbers[:limit].astype(np.int64) for each in terms]
+
+    def rare(self, terms: Sequence[TermQuery], most: int) -> list[Numbers | None]:
+        """For each term that at most `most` entries contain, these, the highest first; None for the others."""
+        state, last = self._read_state()
+        with self._mirror.at(state) as cache:
+            known = {each: cache.terms[each] for each in terms if each in cache.terms}
+        unknown = [PostingRange(each, range(last + 1), most + 1, True) for each in {*terms} - known.keys()]
+        lists = dict(zip((each.term for each in unknown), self._read(unknown), strict=True))
+        nothing = np.zeros(0, np.uint32)
+        new = {
+            term: TermEntries(numbers.astype(np.uint32), True, last)
+            if len(numbers) <= most
+            else TermEntries(nothing, False, last, most + 1)
+            for term, numbers in lists.items()
+        }
+        few = {each: entries for each, entries in known.items() if _count(entries) <= most}
+        few |= self._with_newer(few, last)
+        few |= self._with_older(few, most + 1)
+        known |= few | new
+        self._put(state, known)
+        return [
+            None if _count(known[each]) > most else known[each].numbers.astype(np.int64) for each in terms
+        ]
+
+    def _put(self, state: Hashable, known: dict[TermQuery, TermEntries]) -> None:
         with self._mirror.still_at(state) as present:
             if present is not None:
                 for term, entries in known.items():
                     present.put(term, entries)
-        return [known[each].numbers[:limit].astype(np.int64) for each in terms]
 
     def _with_newer(self, known: dict[TermQuery, TermEntries], last: int) -> dict[TermQuery, TermEntries]:
         ranges = [
@@ -87,6 +115,7 @@ class PostingMirror:
                 np.concatenate([newer.astype(np.uint32), known[each.term].numbers]),
                 known[each.term].is_whole,
                 last,
+                known[each.term].least,
             )
             for each, newer in zip(ranges, self._read(ranges), strict=True)
         }
@@ -102,6 +131,7 @@ class PostingMirror:
                 np.concatenate([known[each.term].numbers, older.astype(np.uint32)]),
                 len(older) < each.limit,
                 known[each.term].last,
+                known[each.term].least,
             )
             for each, older in zip(ranges, self._read(ranges), strict=True)
         }
@@ -109,3 +139,8 @@ class PostingMirror:
 
 def _lowest(entries: TermEntries) -> int:
     return int(entries.numbers[-1]) if len(entries.numbers) else entries.last + 1
+
+
+def _count(entries: TermEntries) -> int:
+    """The number of entries that are known to contain a term."""
+    return max(entries.least, len(entries.numbers))

@@ -66,6 +66,12 @@ class SayingRoom:
                 texts.setdefault(id, []).append(text)
         return texts
 
+    def stating(self, entries: Iterable[int], kinds: Sequence[StatementKind]) -> set[int]:
+        """Those of the entries whose messages state something of these kinds."""
+        among, numbers = self._database.among("entry", entries)
+        sql = f"SELECT entry FROM saying WHERE {among} AND kind IN ({marks(kinds)})"
+        return set(self._database.values(sql, [numbers, *map(str, kinds)]))
+
     def add(self, conversation: str, sayings: Sequence[MessageSaying], numbers: Mapping[str, int]) -> None:
         """Insert the sayings of messages. `numbers` maps message ids to entry numbers."""
         places: dict[str, int] = {}

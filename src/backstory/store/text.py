@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..domain.entries import ALL, Posting, PostingRange, TermQuery, TextFields
+from ..domain.entries import ALL, Posting, PostingRange, TermQuery, TextFields, numbers_of
 from ..domain.filters import Filter
 from ..domain.numbers import united
 from .columns import marks
@@ -74,6 +74,21 @@ class TextIndex(ABC):
             for unit, numbers, whole in zip(units, newest, is_whole, strict=True)
         ]
         return postings if where is None else self.narrowed(postings, where, share)
+
+    def rare_postings(self, units: Sequence[Unit], most: int) -> list[Posting]:
+        """The entries of each unit that at most `most` entries contain. Others have a `frequency` above that, and no entries."""
+        terms = [*map(TermQuery.of, units)]
+        if self._database.in_transaction:
+            lists = [each if len(each) <= most else None for each in self._newest(terms, most + 1)]
+        else:
+            lists = self._mirror.rare(terms, most)
+        nothing: Numbers = numbers_of([])
+        return [
+            Posting(unit, most + 1, nothing, False)
+            if numbers is None
+            else Posting(unit, len(numbers), numbers, True)
+            for unit, numbers in zip(units, lists, strict=True)
+        ]
 
     def _newest(self, terms: Sequence[TermQuery], limit: int) -> list[Numbers]:
         if self._database.in_transaction:  # there may be entries that are never committed

@@ -58,6 +58,14 @@ def _later_in(group: Sequence[Entry], messages: Mapping[str, list[str]]) -> dict
     return later
 
 
+def may_state(hits: Sequence[Hit], store: Store) -> list[int]:
+    """The entries of hits that may supersede another or be superseded: memories, and messages with a statement."""
+    stating = store.sayings.stating(
+        (hit.entry for hit in hits if hit.conversation is not None), COMPARED_KINDS
+    )
+    return [hit.entry for hit in hits if hit.conversation is None or hit.entry in stating]
+
+
 def superseding_hits(hits: Sequence[Hit], entries: Mapping[int, Entry], store: Store) -> dict[int, int]:
     """For each superseded hit, the entry of the hit that supersedes it.
 

@@ -74,7 +74,7 @@ class PostgresText(TextIndex):
         chosen = ", ".join(_listed("added" if are_few else "entry_text", each) for each in ranges)
         values = [
             value
-            for term, among, limit in ranges
+            for term, among, limit, _ in ranges
             for value in (*_asked(term), among.start, among.stop, limit)
         ]
         if are_few:

@@ -7,7 +7,6 @@ survives the death of the process and of the machine.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 import time
@@ -228,7 +227,7 @@ class SqliteDatabase(FileDatabase):
             raise
 
     def among(self, column: str, numbers: Iterable[int]) -> tuple[str, Any]:
-        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(sorted(numbers))
+        return f"{column} IN (SELECT value FROM json_each(?))", _json_numbers(numbers)
 
     def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
         return self.chosen("entry e", "e.n", numbers)
@@ -238,7 +237,7 @@ class SqliteDatabase(FileDatabase):
         # CROSS fixes the order of the join: for a few numbers and a condition on the session, SQLite would otherwise
         # scan that whole session.
         source = f"json_each(?) AS chosen CROSS JOIN {table} ON {column} = chosen.value"
-        return source, json.dumps(sorted(set(numbers)))
+        return source, _json_numbers(set(numbers))
 
     def passing(self, where: Filter) -> Passing | None:
         return self._facts.passing(where)
@@ -350,6 +349,11 @@ class SqliteDatabase(FileDatabase):
 
     def close(self) -> None:
         self._pool.close()
+
+
+def _json_numbers(numbers: Iterable[int]) -> str:
+    """Numbers in ascending order as JSON, which for a list of numbers is its `repr` and takes a third of the time."""
+    return repr(sorted(map(int, numbers)))
 
 
 def _statements(script: str) -> Iterator[str]:

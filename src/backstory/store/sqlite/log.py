@@ -40,14 +40,15 @@ class LogFiles(NamedTuple):
 
     @classmethod
     def beside(cls, path: Path) -> LogFiles:
-        return cls(_key(log_of(path)), _key(_index_of(path)))
+        # as texts: making a path takes as long as asking for its status, and every few milliseconds a search asks
+        return cls(_key(f"{path}-wal"), _key(f"{path}-shm"))
 
     def is_foreign_to(self, other: LogFiles) -> bool:
         """True if one of the files exists and differs: another process has started a new log."""
         return any(mine not in (None, theirs) for mine, theirs in zip(self, other, strict=True))
 
 
-def _key(path: Path) -> tuple[int, int] | None:
+def _key(path: str) -> tuple[int, int] | None:
     try:
         status = os.stat(path)
     except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from ..entries import COLUMNS
 from ..text import INSERT, LEAST_SHARE, TextIndex, Words
 from ..where import where_clause
 from .database import SqliteDatabase
-from .facts import highest_numbers
+from .facts import as_numbers, highest_numbers
 from .fts import INDEXES
 
 if TYPE_CHECKING:
@@ -40,9 +41,29 @@ class SqliteText(TextIndex):
 
     def read(self, ranges: Sequence[PostingRange]) -> list[Numbers]:
         sql = "SELECT rowid AS n FROM entry_text WHERE entry_text MATCH ? AND rowid >= ? AND rowid < ?"
+        lists: dict[PostingRange, Numbers] = {}
+        together: dict[tuple[int, int], list[PostingRange]] = {}
+        for each in ranges:
+            if not each.among.start and (each.is_any_enough or each.limit >= each.among.stop):
+                together.setdefault((each.among.stop, each.limit), []).append(each)
+            else:
+                bounds = [each.among.start, each.among.stop]
+                lists[each] = self._numbers(sql, [_query(each.term), *bounds], each.limit)
+        for (stop, limit), some in together.items():
+            lists |= zip(some, self._whole(some, stop, limit), strict=True)
+        return [lists[each] for each in ranges]
+
+    def _whole(self, ranges: Sequence[PostingRange], stop: int, limit: int) -> list[Numbers]:
+        """The lowest `limit` numbers of each, the highest first. In one statement, and forwards: a query asks for some sixty words, and
+        FTS5 reads backwards for a quarter longer."""
+        sql = (
+            "SELECT (SELECT json_group_array(n) FROM (SELECT rowid AS n FROM entry_text"
+            " WHERE entry_text MATCH word.value AND rowid < ? ORDER BY n LIMIT ?)) FROM json_each(?) AS word"
+        )
+        queries = json.dumps([_query(each.term) for each in ranges])
         return [
-            self._numbers(sql, [_query(term), among.start, among.stop], limit)
-            for term, among, limit in ranges
+            as_numbers(listed)[::-1]
+            for listed in self._database.values(sql, [stop, min(limit, ALL), queries])
         ]
 
     def holding_in_key(self, unit: Unit) -> Numbers:
