@@ -37,7 +37,7 @@ def sync(store: Path, extraction: Extraction) -> tuple[float, str, int]:
     settings = read_settings({"home": store, "embeddings": "off"})
     engine = open_engine(settings)
     try:
-        readers, places = load_readers(settings.histories).values(), history_places(settings, engine.store)
+        readers, places = load_readers(settings.histories).values(), history_places(engine)
         gc.collect()
         with (
             patch.object(decoding, "with_sayings", extraction),

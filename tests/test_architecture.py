@@ -254,3 +254,13 @@ def test_nothing_searches_but_ask() -> None:
     searching = re.compile(r"engine\.search\b|\bfile_hits\b|\bMatching\(|\bread_question\b")
     assert searching.search(door.read_text("utf-8"))
     assert [each.name for each in others if searching.search(each.read_text("utf-8"))] == []
+
+
+def test_commands_ask_core_and_not_the_store() -> None:
+    """Those that check or replace a store as such are exempt."""
+    exempt = {"doctor.py", "restore.py"}
+    assert [
+        each.name
+        for each in sorted((SOURCE / "cli").glob("*.py"))
+        if each.name not in exempt and re.search(r"\bengine\.store\b", each.read_text("utf-8"))
+    ] == []

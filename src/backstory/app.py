@@ -186,9 +186,10 @@ def _settings_of(settings: Settings, space: str) -> Settings:
     )
 
 
-def history_places(settings: Settings, store: Store) -> Places:
+def history_places(engine: Engine) -> Places:
     """The places where this user's assistants may store their files."""
-    projects = dict.fromkeys((str(settings.project), *store.conversations.projects()))
+    settings = engine.settings
+    projects = dict.fromkeys((str(settings.project), *engine.store.conversations.projects()))
     return Places(
         home=Path.home(),
         environment=dict(os.environ),
@@ -218,7 +219,7 @@ def this_machine(settings: Settings, surfaces: Sequence[str] = ()) -> Machine:
 
 
 def _background(engine: Engine) -> Background:
-    return Background(engine, lambda: history_places(engine.settings, engine.store))
+    return Background(engine, lambda: history_places(engine))
 
 
 def _history_roots(settings: Settings) -> dict[str, tuple[Path, ...]]:

@@ -41,7 +41,7 @@ class _Findings(NamedTuple):
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     path, first, last = _place(options.file)
     with closing(open_core(settings)) as core:
-        places = history_places(settings, core.engine.store)
+        places = history_places(core.engine)
         start = 1 if first is None else first
         lines = core.blame.lines(str(Path(path).absolute()), places, start, last or first)
         findings = _Findings(

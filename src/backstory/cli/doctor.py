@@ -26,8 +26,8 @@ from ..app import (
 )
 from ..clients.condition import Condition, conditions
 from ..core import Engine
-from ..core.backups import Backups
 from ..core.client_memories.feeding import refused_files
+from ..core.contents import StoreContents, backup_state, contents_of, waiting_texts
 from ..core.devices.setup import synced_place
 from ..domain.errors import BackstoryError
 from ..domain.lines import counted
@@ -51,7 +51,6 @@ from .report import (
     size,
     table,
 )
-from .status import count_waiting
 
 LEAST_FREE_BYTES = 200 * 1024 * 1024
 State = Literal["info", "ok", "warn", "fail"]
@@ -229,13 +228,14 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("store", "fail", error.message, error.hint)
         return
     try:
-        census = engine.store.census()
+        contents = contents_of(engine)
+        census = contents.census
         counts = f"{counted(census.memories, 'memory', 'memories')}, {counted(census.messages, 'message')}"
         yield Check("store", "ok", f"{store_place(settings)} opens: {counts}, {size(census.bytes)}")
         yield _integrity(engine, settings)
         yield _backups(engine)
         yield _waiting(engine)
-        yield _histories(engine, settings)
+        yield _histories(engine, contents)
         yield _background(engine)
     except BackstoryError as error:  # damage may show only when a page is read
         yield Check("integrity", "fail", error.message, error.hint)
@@ -271,10 +271,11 @@ def _integrity(engine: Engine, settings: Settings) -> Check:
 
 def _backups(engine: Engine) -> Check:
     name = "backups"
-    if engine.store.backups is None:
+    state = backup_state(engine)
+    if state is None:
         return Check(name, "ok", "left to PostgreSQL: pg_dump, or its archive of the log")
-    backups = engine.store.backups.find()
-    if engine.makes_backups and Backups(engine).is_too_large():
+    backups = state.files
+    if state.is_too_large:
         return Check(
             name, "warn", "The store is larger than its backups may be.", "Raise BACKSTORY_BACKUPS_MAX_MB."
         )
@@ -285,7 +286,7 @@ def _backups(engine: Engine) -> Check:
 
 
 def _waiting(engine: Engine) -> Check:
-    if waiting := count_waiting(engine):
+    if waiting := waiting_texts(engine):
         message = f"{counted(waiting, 'text')} without vectors: found by their words only."
         return Check(
             "waiting", "warn", message, "A running server computes them; `backstory embed` does it now."
@@ -293,17 +294,17 @@ def _waiting(engine: Engine) -> Check:
     return Check("waiting", "ok", "every text has its vectors")
 
 
-def _histories(engine: Engine, settings: Settings) -> Check:
-    if problems := engine.store.sync.problems():
-        path, problem = next(iter(problems.items()))
-        message = f"{counted(len(problems), 'file')} cannot be read, such as {path}: {problem}"
+def _histories(engine: Engine, contents: StoreContents) -> Check:
+    if contents.unreadable:
+        path, problem = next(iter(contents.unreadable.items()))
+        message = f"{counted(len(contents.unreadable), 'file')} cannot be read, such as {path}: {problem}"
         return Check("histories", "warn", message, "`backstory status --json` lists them.")
-    census = engine.store.sync.census()
     text = ", ".join(
-        f"{conversation_count(each.conversations, each.subagents)} of {name}" for name, each in census.items()
+        f"{conversation_count(each.conversations, each.subagents)} of {name}"
+        for name, each in contents.histories.items()
     )
     if not text:
-        return _unread_histories(stored_histories(settings, engine.store))
+        return _unread_histories(stored_histories(engine))
     return Check("histories", "ok", text)
 
 

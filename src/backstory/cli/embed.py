@@ -7,11 +7,11 @@ from contextlib import closing
 
 from ..app import open_engine
 from ..core import Engine
+from ..core.contents import waiting_texts
 from ..domain.lines import counted
 from ..search.backlog import Backlog
 from ..settings import Settings
 from .report import Report, show_progress
-from .status import count_waiting
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
@@ -25,5 +25,5 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 
 def _drain(engine: Engine, backlog: Backlog) -> int:
-    total = count_waiting(engine)
+    total = waiting_texts(engine)
     return backlog.drain(lambda count: show_progress(count, total, "Embedding"))

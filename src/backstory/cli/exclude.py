@@ -11,17 +11,14 @@ from contextlib import closing
 from pathlib import Path
 
 from ..app import CONFIG, open_core
-from ..core import Core
-from ..core.exclusion import Exclusion
 from ..core.forgetting.erasure import Erasure
-from ..core.forgetting.removal import all_conversations
+from ..core.forgetting.selection import select_excluded
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, Unreadable
-from ..domain.filters import ConversationFilter, Filter, Page
 from ..domain.lazy import lazy_pattern
 from ..settings import PREFIX, Settings
 from ..store.whole_files import write_whole
-from .forget import Selection, add_reach, announcement, is_confirmed, selection_body, shown_receipt
+from .forget import add_reach, announcement, is_confirmed, selection_body, shown_receipt
 from .report import Report
 
 KEY = "exclude"
@@ -54,7 +51,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         _configure(config, [rule for rule in present if rule not in rules])
         return Report({KEY: _configured(config)}, "The next sync reads them again.")
     with closing(open_core(settings)) as core:
-        chosen = _chosen(core, rules)
+        chosen = select_excluded(core.engine, rules)
         is_agreed = bool(chosen) and (options.yes or is_confirmed(announcement(chosen)))
         _configure(config, [*dict.fromkeys((*present, *rules))])
         receipt = Receipt({})
@@ -79,29 +76,6 @@ def _rule(path: str) -> str:
     if path.startswith("~") or any(letter in path for letter in "*?["):
         return path
     return os.path.abspath(path)
-
-
-def _chosen(core: Core, rules: Sequence[str]) -> Selection:
-    """Everything that is stored of the projects and files that the rules match."""
-    store, exclusion = core.engine.store, Exclusion(rules)
-    conversations = [
-        each
-        for each in all_conversations(store, ConversationFilter())
-        if exclusion.excludes_project(each.project)
-        or exclusion.excludes_project(each.directory)
-        or (each.source and exclusion.excludes_source(Path(each.source)))
-    ]
-    conversations = Erasure(core.engine).with_subagents(conversations)
-    projects = tuple(filter(exclusion.excludes_project, store.entries.projects()))
-    where = Filter(projects=projects)
-    live = store.memories.find(where, Page()) if projects else []
-    archived = [
-        each.memory
-        for each in store.archive.find_memories(Filter(), with_forgotten=True)
-        if exclusion.excludes_project(each.memory.project)
-    ]
-    messages = sum(store.messages.count([each.id for each in conversations]).values())
-    return Selection(conversations, [*live, *archived], messages, [])
 
 
 def _configured(config: Path) -> list[str]:

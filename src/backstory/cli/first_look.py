@@ -12,12 +12,12 @@ from ..clients.formats import FORMATS
 from ..clients.machine import Machine
 from ..core.brief.files import Briefs
 from ..core.client_memories import ClientMemories
+from ..core.contents import contents_of, latest_project
+from ..core.engine import Engine
 from ..domain.errors import BackstoryError
-from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
 from ..readers import load_readers
 from ..settings import Settings
-from ..store import Store
 from .sync import read_histories
 
 CLEANUP_DAYS = 30
@@ -46,25 +46,25 @@ def look(settings: Settings) -> FirstLook:
     with closing(open_engine(settings)) as engine:
         if settings.reads_histories:
             read_histories(engine, list(load_readers(settings.histories).values()))
-            ClientMemories(engine).run(history_places(settings, engine.store))
+            ClientMemories(engine).run(history_places(engine))
         if settings.brief != "off":
             Briefs(engine).refresh()
-        known = engine.store.conversations.find(ConversationFilter(kinds=("main", "fork", "prompt-log")))
-        census = engine.store.census()  # the numbers that `status` shows
-    latest = PurePath(known[0].project).name if known else ""
+        contents = contents_of(engine)
+        latest = PurePath(latest_project(engine)).name
     return FirstLook(
-        census.conversations,
-        len({each.surface for each in known}),
-        census.projects,
+        contents.census.conversations,
+        contents.assistants,
+        contents.census.projects,
         f"Where did we leave off in {latest}?" if latest else "",
     )
 
 
-def stored_histories(settings: Settings, store: Store) -> dict[str, int]:
+def stored_histories(engine: Engine) -> dict[str, int]:
     """Number of files with conversations on this machine, by the title of their assistant. Nothing is read."""
+    settings = engine.settings
     if not settings.reads_histories:
         return {}
-    places = history_places(settings, store)
+    places = history_places(engine)
     counts: dict[str, int] = {}
     for reader in load_readers(settings.histories).values():
         with suppress(OSError):  # a folder that cannot be listed is reported by the sync

@@ -7,19 +7,18 @@ import os
 import sys
 from collections import Counter
 from contextlib import closing
-from typing import NamedTuple
 
 from .. import console
 from ..app import open_core
 from ..core import Core
 from ..core.forgetting.erasure import Erasure
-from ..core.forgetting.removal import ForgetRequest, all_conversations
+from ..core.forgetting.selection import Selection, projects_of_conversations, select
 from ..core.projects.related import project_named
 from ..domain.erasure import Receipt
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import ConversationFilter, Filter, Page
+from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
-from ..domain.records import Conversation, Memory
+from ..domain.records import Memory
 from ..domain.when import iso, parse_when
 from ..importers import load_importers
 from ..readers import reader_names
@@ -28,29 +27,6 @@ from ..surfaces import load_surfaces
 from .report import Json, Report, table, terminal_line
 
 MAX_LISTED = 10
-
-
-class Selection(NamedTuple):
-    conversations: list[Conversation]
-    memories: list[Memory]
-    messages: int
-    elsewhere: list[str]
-    """Ids of records that are at most in checkpoints or backups."""
-    stored: int = 0
-    """Conversations that the flags mean too, but that tools stored on purpose: they stay."""
-
-    def __bool__(self) -> bool:
-        return bool(self.conversations or self.memories or self.elsewhere)
-
-    def request(self, *, with_checkpoints: bool) -> ForgetRequest:
-        conversations = [conversation.id for conversation in self.conversations]
-        conversations += [
-            id for id in self.elsewhere if ":" in id
-        ]  # of one assistant: its name stands before it
-        memories = [memory.id for memory in self.memories] + [id for id in self.elsewhere if ":" not in id]
-        return ForgetRequest(
-            conversations, Filter(ids=tuple(memories)) if memories else None, with_checkpoints
-        )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,25 +90,12 @@ def _whole_id(core: Core, id: str) -> str:
 
 def _chosen(options: argparse.Namespace, core: Core) -> Selection:
     """The selection of all flags together. Only conversations of other assistants can be forgotten here."""
-    engine, which = core.engine, _which(options, core)
-    store = engine.store
-    memories: list[Memory] = []
-    if options.ids and not (options.project or options.assistant or options.before):
-        where = Filter(ids=tuple(options.ids))
-        archived = [each.memory for each in store.archive.find_memories(where, with_forgotten=True)]
-        memories = [*store.memories.find(where, Page()), *archived]
-    named = all_conversations(store, which)
-    known = {conversation.id for conversation in named} | {memory.id for memory in memories}
-    unknown = sorted(set(options.ids) - known)
-    if unknown and not (options.backups or options.checkpoints):
-        raise NotFound("conversation or memory", unknown[0], hint="Nothing was forgotten.")
-    conversations = Erasure(engine).with_subagents(named)
-    ids = tuple(conversation.id for conversation in conversations)
-    put_away = store.archive.find_conversations(ConversationFilter(ids=ids)) if ids else []
-    messages = sum(store.messages.count(ids).values()) + sum(each.said for each in put_away)
-    own = which._replace(surfaces=tuple(load_surfaces()))
-    stored = 0 if options.ids or options.assistant else len(all_conversations(store, own))
-    return Selection(conversations, memories, messages, unknown, stored)
+    is_by_ids = options.ids and not (options.project or options.assistant or options.before)
+    own_surfaces = () if options.ids or options.assistant else tuple(load_surfaces())
+    chosen = select(core.engine, _which(options, core), options.ids if is_by_ids else (), own_surfaces)
+    if chosen.elsewhere and not (options.backups or options.checkpoints):
+        raise NotFound("conversation or memory", chosen.elsewhere[0], hint="Nothing was forgotten.")
+    return chosen
 
 
 def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
@@ -150,8 +113,7 @@ def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
 
 def _project(wanted: str, core: Core) -> str:
     """The project with this directory or name, including projects that only the archive contains."""
-    archived = core.engine.store.archive.find_conversations(ConversationFilter())
-    known = {*core.engine.store.conversations.projects(), *(each.conversation.project for each in archived)}
+    known = projects_of_conversations(core.engine)
     named = project_named(os.path.abspath(os.path.expanduser(wanted)), known) or project_named(wanted, known)
     if named is None:
         hint = "Nothing was forgotten; `backstory sessions` names the projects that are known."

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_engine(settings)) as engine:
-        places = history_places(settings, engine.store)
+        places = history_places(engine)
         if options.program is None:
             return _listing(list(find_stores(places)))
         choices = Choices(options.dry_run, options.with_deleted)

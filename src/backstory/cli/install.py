@@ -167,7 +167,7 @@ def _feed(
     if not clients or not (options.memory_files or is_offered):
         return [], []
     with closing(open_engine(settings)) as engine:
-        feeding = Feeding(engine, history_places(settings, engine.store))
+        feeding = Feeding(engine, history_places(engine))
         text = _preview(feeding, clients, settings)
         if not text and not options.memory_files:
             return [], []

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_core(settings)) as core:
-        change = explain(core, options.range, history_places(settings, core.engine.store))
+        change = explain(core, options.range, history_places(core.engine))
         names = core.browsing.names()
     return Report(_body(change), legible("\n".join(_markdown(change, names))))
 

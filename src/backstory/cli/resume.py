@@ -84,7 +84,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             plan, paths = _handed_over(core, options, settings)
         else:
             wanted = _wanted(core, options.id)
-            continued = handoff_links(core.engine.store, wanted.conversation).sessions
+            continued = handoff_links(core.engine, wanted.conversation).sessions
     if options.assistant is not None:
         return _handoff_report(plan, paths, is_started=is_started and not options.dry_run)
     body = {
@@ -125,7 +125,7 @@ def _handed_over(
     plan = core.handoff.plan(
         latest_conversation(core, options.id),
         options.assistant,
-        history_places(settings, core.engine.store),
+        history_places(core.engine),
         max_tokens=options.tokens,
         directory=options.directory or "",
         as_prompt=options.form == "prompt",
@@ -177,11 +177,11 @@ def _notes(plan: HandoffPlan, paths: Sequence[str]) -> Iterator[str]:
 
 def _wanted(core: Core, id: str | None) -> Resumption:
     if id is not None:
-        return resumption(core.engine.store, core.browsing.conversation(id))
+        return resumption(core.engine, core.browsing.conversation(id))
     which = ConversationFilter(projects=(core.caller.project,))
     for each in core.browsing.conversations(which, limit=LATEST).conversations:
         try:
-            return resumption(core.engine.store, each.conversation)
+            return resumption(core.engine, each.conversation)
         except BackstoryError:
             continue  # an older one may be there still
     raise _no_conversation(core)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..app import open_core
 from ..core import Core
 from ..core.ask import Inquiry, Ranking, ResultOrder
+from ..core.contents import is_empty
 from ..core.names import ConversationNames, short_memory_id
 from ..core.previews import Preview
 from ..domain.errors import InvalidInput, NotFound
@@ -98,9 +99,8 @@ def report(core: Core, options: argparse.Namespace) -> Report:
         return Report(_body(findings, options.explain), _blocks(findings, options))
     subjects = core.previews.suggestions(ranking).subjects
     body = {**_body(findings, options.explain), "suggestions": subjects}
-    census = core.engine.store.census()
-    is_empty = not (census.memories or census.conversations)
-    lines = [*_nothing(options, query, subjects, is_empty=is_empty), *_remarks(ranking, options.explain)]
+    none = _nothing(options, query, subjects, is_empty=is_empty(core.engine))
+    lines = [*none, *_remarks(ranking, options.explain)]
     return Report(body, lines, exit_code=1)
 
 
@@ -127,11 +127,10 @@ def _opened(core: Core, ranking: Ranking, number: int) -> Report:
 
 def _findings(core: Core, query: str, ranking: Ranking, limit: int) -> Findings:
     previews = core.previews.show(ranking.hits[:limit], ranking)
-    store = core.engine.store
     places = [place for each in previews for place in each.hit.other_places[:OTHER_PLACES]]
     others = {n: entry for n, entry in core.ask.load(places).items() if isinstance(entry, Message)}
     threads = {each.entry.conversation for each in previews if isinstance(each.entry, Message)}
-    conversations = {each.id: each for each in store.conversations.get(sorted(threads))}
+    conversations = core.browsing.by_id(threads)
     return Findings(query, ranking, previews, conversations, core.browsing.names(), others)
 
 

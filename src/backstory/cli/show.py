@@ -135,14 +135,13 @@ def _conversation_report(core: Core, place: MessagePlace, window: _Window) -> Re
     part = core.replay.part(conversation, first if first < 0 else first - 1, limit)
     if (wanted := middle if window.first is None else first) and wanted > part.end:
         raise NotFound("message", str(wanted), hint=f"{conversation.id} has {counted(part.end, 'message')}.")
-    store = core.engine.store
     view = _Shown(
         conversation,
         part,
-        resume_line(store, conversation),
+        resume_line(core.engine, conversation),
         core.usage.of(conversation),
         window.is_full,
-        handoff_links(store, conversation),
+        handoff_links(core.engine, conversation),
     )
     return Report(_body(view), _blocks(view, middle))
 

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             for each in statements
             if (options.all or each.holds) and options.kind in (None, each.kind.value)
         ]
-        files = files_by_statement(core.engine.store, listed)
+        files = files_by_statement(core.engine, listed)
     if left:
         files[left[0].id] = left[1]
     body = {"project": project, "statements": [_body(each, files[each.id]) for each in listed]}

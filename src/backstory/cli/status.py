@@ -9,7 +9,7 @@ from contextlib import closing
 from .. import __version__
 from ..app import open_engine, store_place
 from ..core import Engine
-from ..core.backups import Backups
+from ..core.contents import backup_state, contents_of, waiting_texts
 from ..domain.census import ArchiveCensus, Census, ReaderCensus
 from ..domain.lines import counted
 from ..domain.when import iso
@@ -25,27 +25,24 @@ PROBLEMS = 5  # shown; the JSON has all
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     with closing(open_engine(settings)) as engine:
-        census, waiting = engine.store.census(), count_waiting(engine)
-        archived = engine.store.archive.census()
-        histories, problems = engine.store.sync.census(), engine.store.sync.problems()
-        client_memories = engine.store.origins.census()
-        without_results = engine.store.results.count_lost()
+        contents, waiting = contents_of(engine), waiting_texts(engine)
         failing = engine.problems.reported()
         backups = _backups(engine)
-        unread = {} if histories or census.conversations else stored_histories(settings, engine.store)
+        census, histories = contents.census, contents.histories
+        unread = {} if histories or census.conversations else stored_histories(engine)
     body = {
         "version": __version__,
         "home": str(settings.home),
         "store": store_place(settings),
         "holds": census._asdict() | {"waiting": waiting},
-        "archived": archived._asdict(),
+        "archived": contents.archived._asdict(),
         "backups": backups,
         "embeddings": {"source": settings.embeddings, "model": _model(settings)},
-        "histories": {name: census._asdict() for name, census in histories.items()},
+        "histories": {name: counts._asdict() for name, counts in histories.items()},
         "unread_histories": unread,
-        "history_problems": problems,
-        "client_memories": {name: census._asdict() for name, census in client_memories.items()},
-        "without_results": without_results,
+        "history_problems": contents.unreadable,
+        "client_memories": {name: counts._asdict() for name, counts in contents.client_memories.items()},
+        "without_results": contents.without_results,
         "problems": [
             {**each._asdict(), "since": iso(each.since), "last": iso(each.last)} for each in failing
         ],
@@ -56,9 +53,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def _backups(engine: Engine) -> Json | None:
     """The backups of the store; None if the database has its own tools for them."""
-    if engine.store.backups is None:
+    state = backup_state(engine)
+    if state is None:
         return None
-    backup_files = engine.store.backups.find()
     files = [
         {
             "file": str(each.path),
@@ -66,19 +63,14 @@ def _backups(engine: Engine) -> Json | None:
             "reason": each.reason or "asked for",
             "bytes": each.bytes,
         }
-        for each in reversed(backup_files)
+        for each in reversed(state.files)
     ]
     return {
-        "are_made": engine.makes_backups and not Backups(engine).is_too_large(),
-        "count": len(backup_files),
-        "bytes": sum(each.bytes for each in backup_files),
+        "are_made": state.are_made,
+        "count": len(state.files),
+        "bytes": sum(each.bytes for each in state.files),
         "files": files,
     }
-
-
-def count_waiting(engine: Engine) -> int:
-    """Texts without a vector of the model in use. Vectors of another model do not count."""
-    return 0 if engine.backlog is None else engine.store.vectors.count_waiting(engine.backlog.space)
 
 
 def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) -> str:

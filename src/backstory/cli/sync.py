@@ -44,7 +44,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         return Report({"assistants": {}, "briefs": 0}, "Histories are not read (histories = off).")
     readers = load_readers(options.reader or settings.histories)
     with closing(open_engine(settings)) as engine:
-        places = history_places(settings, engine.store)
+        places = history_places(engine)
         memories: dict[str, MemoryReport] = {}
         if options.file is not None:
             outcome = _read_file(engine, readers, Path(options.file).absolute())
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 
 def read_histories(engine: Engine, readers: Sequence[Reader]) -> dict[str, SyncReport]:
     """Read new histories with a progress display. Raises Unavailable while another process reads."""
-    places = history_places(engine.settings, engine.store)
+    places = history_places(engine)
     outcome = Sync(engine).run(readers, places, call=Call(progress=_show), patience_s=PATIENCE_S)
     if outcome is None:
         raise _busy()
@@ -78,7 +78,7 @@ def read_histories(engine: Engine, readers: Sequence[Reader]) -> dict[str, SyncR
 
 
 def _read_file(engine: Engine, readers: Mapping[str, Reader], path: Path) -> dict[str, SyncReport]:
-    places = history_places(engine.settings, engine.store)
+    places = history_places(engine)
     report = Sync(engine).run_file(readers.values(), places, path, patience_s=FILE_PATIENCE_S)
     if report is None:
         raise _busy()

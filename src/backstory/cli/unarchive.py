@@ -12,9 +12,8 @@ from ..core.browsing import FEWEST_LETTERS, MOST_NAMED
 from ..core.forgetting.retention import Retention
 from ..core.names import ConversationNames
 from ..domain.errors import InvalidInput, NotFound
-from ..domain.filters import ConversationFilter
 from ..domain.lines import counted
-from ..domain.records import Conversation, Memory
+from ..domain.records import Memory
 from ..domain.when import iso
 from ..importers import load_importers
 from ..settings import Settings
@@ -69,7 +68,7 @@ def _restored(core: Core, surfaces: Iterable[str], name: str) -> Report:
 def _whole_id(core: Core, surfaces: Iterable[str], beginning: str) -> str:
     """The full id for an abbreviated one. Raises NotFound, and InvalidInput if it is ambiguous."""
     ids = [memory.id for memory in _memories(core, surfaces)]
-    names = ConversationNames(each.id for each in _conversations(core))
+    names = ConversationNames(each.id for each in core.archive.conversations())
     begun = [id for id in ids if id.startswith(beginning)] + names.find(beginning)
     if len(beginning) < FEWEST_LETTERS or begun in ([], [beginning]):
         raise NotFound("archived memory or conversation", beginning, hint="`backstory unarchive` lists them.")
@@ -83,13 +82,9 @@ def _memories(core: Core, surfaces: Iterable[str]) -> list[Memory]:
     return [memory for surface in surfaces for memory in core.through(surface).archive.all()]
 
 
-def _conversations(core: Core) -> list[Conversation]:
-    return [each.conversation for each in core.engine.store.archive.find_conversations(ConversationFilter())]
-
-
 def _listed(core: Core, surfaces: Iterable[str]) -> Report:
     """The contents of the archive, last changed first."""
-    memories, conversations = _memories(core, surfaces), _conversations(core)
+    memories, conversations = _memories(core, surfaces), core.archive.conversations()
     entries = [(memory.updated_at, memory.key or memory.id, memory.text) for memory in memories]
     entries += [
         (conversation.updated_at, conversation.id, conversation.name) for conversation in conversations

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             is_read_only=options.read_only,
             opens_browser=not options.no_open,
             checks=lambda: doctor.run(options, settings).body,
-            places=lambda: history_places(settings, core.engine.store),
-            histories=lambda: stored_histories(settings, core.engine.store),
+            places=lambda: history_places(core.engine),
+            histories=lambda: stored_histories(core.engine),
         )
     return Report({"closed": True}, "Closed.")

@@ -6,8 +6,8 @@ import json
 from datetime import datetime
 from typing import NamedTuple
 
-from ..domain.filters import Filter, Kind, Order, Page
-from ..domain.records import Former, Memory, PackSize
+from ..domain.filters import ConversationFilter, Filter, Kind, Order, Page
+from ..domain.records import Conversation, Former, Memory, PackSize
 from .part import CorePart
 
 
@@ -31,6 +31,11 @@ class Archive(CorePart):
     def all(self) -> list[Memory]:
         """All memories that can be restored, including forgotten ones."""
         return self._find(Filter(), with_forgotten=True)
+
+    def conversations(self) -> list[Conversation]:
+        """All archived conversations."""
+        archived = self.engine.store.archive.find_conversations(ConversationFilter())
+        return [each.conversation for each in archived]
 
     def _find(self, where: Filter, *, with_forgotten: bool = False) -> list[Memory]:
         memories = self.engine.store.archive.find_memories(self.own(where), with_forgotten=with_forgotten)

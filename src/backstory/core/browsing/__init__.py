@@ -6,7 +6,7 @@ Messages of a conversation are numbered from 1; tool calls and thinking share th
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -82,6 +82,10 @@ class Browsing(CorePart):
         where = self.caller.visible(where)._replace(kinds=(Kind.MEMORY,), surfaces=surfaces)
         memories = self.engine.store.memories.find(where, Page(limit, offset, Order.UPDATED_NEWEST))
         return MemoryPage(memories, self.engine.store.entries.count(where))
+
+    def by_id(self, ids: Iterable[str]) -> dict[str, Conversation]:
+        """Those of the conversations that are stored."""
+        return {each.id: each for each in self.engine.store.conversations.get(sorted(ids))}
 
     def names(self, ids: Collection[str] | None = None) -> ConversationNames:
         """Short names of all conversations, or of enough of them to abbreviate the given ids."""

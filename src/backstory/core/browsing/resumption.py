@@ -15,7 +15,7 @@ from ...domain.errors import BackstoryError, NotAllowed, NotFound
 from ...domain.lazy import lazy_pattern
 from ...domain.records import Conversation
 from ...readers import load_readers, reader_names
-from ...store import Store
+from ..engine import Engine
 
 _ID = lazy_pattern(r"\w[\w.:@/\\+=~-]*")
 """Valid ids. They come from files that anyone may have written: a leading dash would be a flag, and Windows scripts
@@ -39,21 +39,21 @@ class Resumption(NamedTuple):
         return " && ".join([f"cd {shlex.quote(self.directory)}", *commands] if self.directory else commands)
 
 
-def root_conversation(store: Store, conversation: Conversation) -> Conversation:
+def root_conversation(engine: Engine, conversation: Conversation) -> Conversation:
     """The conversation itself; of a subagent, the one that started it. Raises NotFound where that is not stored."""
     seen = {conversation.id}
     while conversation.kind == "subagent" and conversation.parent and conversation.parent not in seen:
         seen.add(conversation.parent)
-        parents = store.conversations.get([conversation.parent])
+        parents = engine.store.conversations.get([conversation.parent])
         if not parents:
             raise NotFound("conversation", conversation.parent, hint="It started the one that was asked for.")
         conversation = parents[0]
     return conversation
 
 
-def resumption(store: Store, conversation: Conversation) -> Resumption:
+def resumption(engine: Engine, conversation: Conversation) -> Resumption:
     """The command that resumes a conversation; for a subagent, that of its root. Raises NotAllowed if there is none."""
-    conversation = root_conversation(store, conversation)
+    conversation = root_conversation(engine, conversation)
     if conversation.is_gone:
         raise NotAllowed(
             f"{conversation.id} cannot be resumed: its assistant deleted it. What was read of it stays here.",
@@ -65,6 +65,7 @@ def resumption(store: Store, conversation: Conversation) -> Resumption:
             f"{conversation.surface} has no command that opens one conversation.",
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
+    store = engine.store
     machines = store.devices.machines_with(conversation.id)
     if machines and not store.sync.has_read(conversation.source):
         raise NotAllowed(
@@ -83,16 +84,17 @@ class HandoffLinks(NamedTuple):
     """The conversations that continue it and have messages."""
 
 
-def handoff_links(store: Store, conversation: Conversation) -> HandoffLinks:
+def handoff_links(engine: Engine, conversation: Conversation) -> HandoffLinks:
+    store = engine.store
     source = next((each.source for each in store.handoffs.into([conversation.id])), "")
     written = [each.conversation for each in store.handoffs.of([conversation.id])]
     return HandoffLinks(source, sorted(each.id for each in store.conversations.get(written)))
 
 
-def resume_line(store: Store, conversation: Conversation) -> str:
+def resume_line(engine: Engine, conversation: Conversation) -> str:
     """The command line that resumes a conversation, or "" if there is none."""
     try:
-        return resumption(store, conversation).line
+        return resumption(engine, conversation).line
     except BackstoryError:
         return ""
 

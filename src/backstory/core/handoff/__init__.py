@@ -87,7 +87,7 @@ class Handoffs(CorePart):
         """The content for a handoff. Raises InvalidInput for too few tokens, and NotAllowed if there are no messages."""
         if max_tokens < MIN_HANDOFF_TOKENS:
             raise InvalidInput(f"tokens must be at least {MIN_HANDOFF_TOKENS:,}.", field="tokens")
-        conversation = root_conversation(self.engine.store, conversation)
+        conversation = root_conversation(self.engine, conversation)
         state, spoken = self._state(conversation)
         if not spoken:
             raise NotAllowed(f"Nothing was said in {conversation.id}.")

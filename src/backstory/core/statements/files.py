@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from ...domain.statements import Statement
 from ...store import Store
+from ..engine import Engine
 
 
-def files_by_statement(store: Store, statements: Sequence[Statement]) -> dict[str, list[str]]:
+def files_by_statement(engine: Engine, statements: Sequence[Statement]) -> dict[str, list[str]]:
     """By the id of a statement, the files that were edited between the request that it belongs to and the next one."""
+    store = engine.store
     prompts: dict[str, list[int]] = {}
     edited: dict[tuple[str, int], list[str]] = {}
     files: dict[str, list[str]] = {}

@@ -165,7 +165,7 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
     nearest = sum(each.seq < start for each in prompts)
     first = max(min(nearest - MOST_PROMPTS // 4, len(prompts) - MOST_PROMPTS), 0)
     return {
-        "resume": resume_line(core.engine.store, conversation),
+        "resume": resume_line(core.engine, conversation),
         "usage": core.usage.of(conversation),
         "prompts": [
             {"number": each.seq + 1, "text": " ".join(each.text.split()), "duration_s": _duration_s(each)}

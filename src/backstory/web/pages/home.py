@@ -98,7 +98,7 @@ def _state(core: Core, project: str) -> Json:
         "project": project,
         "last": None
         if last is None
-        else conversation_card(last) | {"resume": resume_line(core.engine.store, last)},
+        else conversation_card(last) | {"resume": resume_line(core.engine, last)},
         "waiting_for_you": _items(state.holding(StatementKind.QUESTION)),
         "next_steps": _items(state.holding(StatementKind.NEXT_STEP)),
         "open_tasks": [*_saved(state.tasks), *_items(state.holding(StatementKind.TODO))][:MAX_ITEMS],

@@ -78,7 +78,7 @@ def _body(query: str, number: int, ranking: Ranking, results: list[Json], facets
 
 def _results(core: Core, previews: Sequence[Preview], ranking: Ranking) -> list[Json]:
     threads = {each.entry.conversation for each in previews if isinstance(each.entry, Message)}
-    conversations = {each.id: each for each in core.engine.store.conversations.get(sorted(threads))}
+    conversations = core.browsing.by_id(threads)
     places = _other_places(core, previews, ranking)
     return [_result(each, conversations, places) for each in previews]
 
