@@ -4,7 +4,8 @@
 
 A store is filled with SIZE notes (100,000) without vectors; a file that has them is taken as it is. Then one note is erased for good and its bytes
 are overwritten at once, while another thread searches, and again while one saves. CPU is that of this process and of PostgreSQL; waits are
-those of single calls; the longest transaction is one of the erasure, in CPU of its thread and in time.
+those of single calls; the longest transaction is one of the erasure, in CPU of its thread and in time. In PostgreSQL the same is measured twice: outside of
+the hours of `erasure_window`, where the bytes are left for later, and inside.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from notes import note, question
@@ -124,12 +126,13 @@ def measure(
         victim = ids.pop()
         before, server_before, started = cpu_s(), server_cpu_s(), time.perf_counter()
         with Waits(work) as busy:
-            erase(engine, (victim,))
+            receipt = erase(engine, (victim,))
             took_s = time.perf_counter() - started
         print(
             f"{name}: erasing one of {len(ids):,} took {took_s:.2f} s ({cpu_s() - before:.2f} s CPU here with the"
             f" {label} beside it, {server_cpu_s() - server_before:.2f} s in the database); a {label} waited"
             f" {busy.longest_ms:.0f} ms at most ({busy.calls} calls, {busy.failures} failed), {quiet.longest_ms:.0f} ms without it;"
+            f" {receipt.pending or 'overwritten'};"
             f" longest transaction {transactions.longest_cpu_ms:.0f} ms CPU, {transactions.longest_ms:.0f} ms"
         )
 
@@ -146,8 +149,14 @@ def main(home: Path, database: str, size: int) -> None:
         place = start(home)
         settings = place.settings.changed(backups="off")
         database_cpu_s = lambda: family_ms(place.database) / 1000  # noqa: E731
-    with closing(opened(settings)) as engine, closing(opened(settings)) as other:
-        measure(database, engine, other, fill(engine, size), database_cpu_s)
+    windows = ["always"]
+    if database == "postgres":
+        later = datetime.now(UTC) + timedelta(hours=12)
+        windows.insert(0, f"{later:%H:%M}-{later + timedelta(hours=2):%H:%M}")
+    for window in windows:
+        own = settings.changed(erasure_window=window)
+        with closing(opened(own)) as engine, closing(opened(own)) as other:
+            measure(f"{database}, erasure_window {window}", engine, other, fill(engine, size), database_cpu_s)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,11 @@ class SteppedClock:
 
 def make_settings(home: Path = Path("/nowhere"), **changes: Any) -> Settings:
     """What a user set; everything that is written by default lies in `home`."""
-    own = {"project": Path("/p"), "conversation_exports": home / ".gandalf" / "exports"}
+    own = {
+        "project": Path("/p"),
+        "conversation_exports": home / ".gandalf" / "exports",
+        "erasure_window": "always",  # tables that tests share may have any size
+    }
     return Settings(home=home, **own | changes)
 
 

@@ -13,6 +13,7 @@ from ..domain.team import SpaceMember, SpaceRole
 from ..domain.when import iso, utc_now
 from ..server.tenants import check_name, shared
 from ..settings import Settings
+from .erasure import erase_now, list_erasures
 from .report import Report, table
 from .tenants import delete_tenant, export_tenant, limit_tenant, list_tenants, measure_tenants
 
@@ -152,5 +153,9 @@ ACTIONS: dict[str, AdminAction] = {
         "archive what is older in a tenant",
         _with_words(limit_tenant("retention_days", "days"), "TENANT", "DAYS"),
     ),
+    "erasure list": AdminAction(
+        "", "list tenants with bytes of deleted texts to overwrite", _with_words(list_erasures)
+    ),
+    "erasure now": AdminAction("", "overwrite them now; other calls wait", _with_words(erase_now)),
 }
 SUBJECTS = tuple(dict.fromkeys(name.split()[0] for name in ACTIONS))

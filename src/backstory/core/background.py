@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .devices import Devices
     from .engine import Engine
     from .forgetting import erase_expired
+    from .forgetting.erasure import Erasure
     from .forgetting.retention import Retention
     from .hooks.usage import judge_receipts
     from .sync import Sync, SyncReport
@@ -40,6 +41,7 @@ else:  # all of them together take 150 ms, which a server that has just answered
     Briefs = lazy_name("backstory.core.brief.files", "Briefs")
     ClientMemories = lazy_name("backstory.core.client_memories", "ClientMemories")
     Devices = lazy_name("backstory.core.devices", "Devices")
+    Erasure = lazy_name("backstory.core.forgetting.erasure", "Erasure")
     Feeding = lazy_name("backstory.core.client_memories.feeding", "Feeding")
     Spaces = lazy_name("backstory.core.team.spaces", "Spaces")
     Retention = lazy_name("backstory.core.forgetting.retention", "Retention")
@@ -260,8 +262,8 @@ class Background:
             time.sleep(YIELD_S)  # other processes write meanwhile
             call.raise_if_cancelled()
 
-        self._engine.store.residue.overwrite(rest)
-        return CHECK_RESIDUE_S
+        wait_s = Erasure(self._engine).overwrite_due(rest)
+        return CHECK_RESIDUE_S if wait_s is None else min(wait_s, CHECK_RESIDUE_S)
 
     def _archive(self) -> float:
         Retention(self._engine).archive_daily(self._call(RETENTION))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
-from ..core.background import BACKUPS, CHECK_BACKUPS_S, START_AFTER_S
+from ..core.background import BACKUPS, CHECK_BACKUPS_S, ERASURE, START_AFTER_S
 from ..core.backups import Backups
+from ..core.forgetting.erasure import erase_everywhere
 from ..core.projects import project_root
 from ..domain.errors import BackstoryError, Unavailable, install_hint
 from ..domain.when import utc_now
@@ -93,6 +94,7 @@ class TeamServer:
         self._logins: Logins | None = None
         self._audit: AuditLog | None = None
         self._backups: Worker | None = None
+        self._erasure: Worker | None = None
         if settings.http_auth != "none":
             self._control = open_store(settings, CONTROL, pool=self._pool)
             if settings.http_auth == "oauth":
@@ -102,6 +104,8 @@ class TeamServer:
             self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
             self._backups = self._back_up_daily(self._control)
+            if self._pool is not None:
+                self._erasure = self._erase_nightly(self._control)
         self._challenges = Challenges(self._provider.metadata_url if self._provider else "")
         self._sessions = HttpSessions(
             self._tenants, str(project_root(settings.project)), utc_now, are_local=is_personal
@@ -175,8 +179,9 @@ class TeamServer:
 
     def close(self) -> None:
         self._tenants.close()
-        if self._backups is not None:
-            self._backups.close()
+        for worker in (self._backups, self._erasure):
+            if worker is not None:
+                worker.close()
         if self._audit is not None:
             self._audit.flush()
         if self._control is not None:
@@ -202,6 +207,16 @@ class TeamServer:
             return CHECK_BACKUPS_S
 
         worker = Worker(BACKUPS, back_up, engine.problems, first_rest_s=START_AFTER_S)
+        worker.wake()
+        return worker
+
+    def _erase_nightly(self, control: Store) -> Worker:
+        """Rewrite tables that tenants share, in the hours of the settings: tenants that deleted may be closed by then."""
+        engine = Engine(self._settings, control, None)
+        engine.problems.log = self._log.write
+        worker = Worker(
+            ERASURE, lambda: erase_everywhere(engine), engine.problems, first_rest_s=START_AFTER_S
+        )
         worker.wake()
         return worker
 

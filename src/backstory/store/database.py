@@ -183,6 +183,20 @@ class Database(ABC):
     def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
         """Overwrite the bytes that rows left which are deleted, and call `rest` between transactions. Not within one."""
 
+    def locked_bytes(self, residue: Residue) -> int:
+        """The size of the largest table that `overwrite` locks for all others; 0 if it locks none for long."""
+        return 0
+
+    def overwrite_everywhere(self, rest: Callable[[], None]) -> list[str]:
+        """Overwrite the bytes in all stores of this database that have some. Returns the names of these stores.
+
+        Empty in a database that is one store, which `overwrite` handles."""
+        return []
+
+    def pending_erasures(self) -> list[str]:
+        """The names of the stores of this database with bytes to overwrite. Empty in a database that is one store."""
+        return []
+
     @abstractmethod
     def backup(self, target: Path, *, is_checked: bool) -> int:
         """Write a whole, consistent copy while others go on working. The file appears when it is whole.

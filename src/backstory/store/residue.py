@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from ..domain.erasure import Residue
 from .database import Database
 
-_NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
+NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
 REST_S = 0.005  # waiting writers poll the write lock of SQLite more often than that
 
 
@@ -36,12 +36,11 @@ class Residues:
         with self._database.joined():
             known = self.get()
             noted = sorted({*tables, *(known.tables if known else ())})
-            self._database.change(sql, [_NOTE, json.dumps([noted, self._database.moment()])])
+            self._database.change(sql, [NOTE, json.dumps([noted, self._database.moment()])])
 
     def get(self) -> Residue | None:
-        for note in self._database.values("SELECT holder FROM lease WHERE name = ?", [_NOTE]):
-            tables, moment = json.loads(note)
-            return Residue(frozenset(tables), moment)
+        for note in self._database.values("SELECT holder FROM lease WHERE name = ?", [NOTE]):
+            return read_note(note)
         return None
 
     def overwrite(self, rest: Callable[[], None] = _rest) -> None:
@@ -53,6 +52,32 @@ class Residues:
         if residue is None:
             return
         self._database.overwrite(residue, rest)
+        self.clear(residue)
+
+    def overwrite_everywhere(self, rest: Callable[[], None] = _rest) -> list[str]:
+        """Overwrite the bytes of deleted rows in this store, and in all others that share its tables.
+
+        Returns the names of the others. Tables that several stores have bytes in are rewritten once."""
+        names = self._database.overwrite_everywhere(rest)
+        self.overwrite(rest)
+        return names
+
+    def pending(self) -> list[str]:
+        """The names of all stores in a database of several that have bytes to overwrite."""
+        return self._database.pending_erasures()
+
+    def locked_bytes(self) -> int:
+        """The size of the largest table that `overwrite` would lock for all others."""
+        residue = self.get()
+        return 0 if residue is None else self._database.locked_bytes(residue)
+
+    def clear(self, residue: Residue) -> None:
+        """Forget the record of bytes that were overwritten, unless something was deleted meanwhile."""
         with self._database.transaction():
-            if self.get() == residue:  # else something was deleted meanwhile
-                self._database.change("DELETE FROM lease WHERE name = ?", [_NOTE])
+            if self.get() == residue:
+                self._database.change("DELETE FROM lease WHERE name = ?", [NOTE])
+
+
+def read_note(note: str) -> Residue:
+    tables, moment = json.loads(note)
+    return Residue(frozenset(tables), moment)

@@ -14,6 +14,7 @@ from ...domain.backups import Backup
 from ...domain.erasure import Receipt, StaleBackup, StaleMachine
 from ...domain.errors import BackstoryError
 from ...domain.filters import ConversationFilter, Filter, Order, Page
+from ...domain.hours import DailyHours
 from ...domain.records import Conversation
 from ...store import Store
 from ..backups import DAILY, Backups
@@ -24,7 +25,10 @@ from ..handoff.files import remove_handoff_files
 from .removal import ForgetRequest, Removal, all_conversations
 
 AT_ONCE_BYTES = 30_000_000
-"""Smaller stores are rewritten before the answer, larger ones in the background if there is a worker."""
+"""Smaller stores are overwritten before the answer, larger ones in the background if there is a worker."""
+LOCKED_AT_ONCE_BYTES = 2_000_000
+"""Tables that others wait for are rewritten at any time up to this size: about 100 ms on a busy machine."""
+LOOK_EVERY_S = 3600.0
 
 
 class Erasure:
@@ -84,12 +88,37 @@ class Erasure:
             return error.message
         return ""
 
+    def overwrite_due(self, rest: Callable[[], None]) -> float | None:
+        """Overwrite the bytes that may be overwritten now; `rest` is called in between.
+
+        Returns the seconds until the hours for larger tables begin if bytes are left for them."""
+        residue = self.engine.store.residue
+        if residue.locked_bytes() <= LOCKED_AT_ONCE_BYTES:
+            residue.overwrite(rest)
+            return None
+        hours = self._postponed_to()
+        if hours is not None:
+            return (hours[0] - self.engine.now()).total_seconds()
+        residue.overwrite_everywhere(rest)
+        return None
+
+    def _postponed_to(self) -> tuple[datetime, datetime] | None:
+        """The next hours for tables that others wait for; None if it is such an hour now."""
+        hours, now = DailyHours.parse(self.engine.settings.erasure_window), self.engine.now()
+        return None if hours.contain(now) else hours.around(now)
+
     def _removal(self, store: Store) -> Removal:
         return Removal(store, self.engine.now(), self.engine.derivations())
 
     def _overwrite(self) -> str:
         background = self.engine.background
-        if background is not None and self.engine.store.census().bytes > AT_ONCE_BYTES:
+        are_others_waiting = self.engine.store.residue.locked_bytes() > LOCKED_AT_ONCE_BYTES
+        if are_others_waiting and (hours := self._postponed_to()):
+            start, end = hours
+            return f"a server that is running between {start:%Y-%m-%d %H:%M} and {end:%H:%M} UTC does that."
+        if background is not None and (
+            are_others_waiting or self.engine.store.census().bytes > AT_ONCE_BYTES
+        ):
             background.wake()
             return "that is done in the background."
         return self.finish()
@@ -156,3 +185,13 @@ class Erasure:
     def _stale(self, backup: Backup) -> StaleBackup:
         kept_for = timedelta(days=self.engine.settings.backups_kept)
         return StaleBackup(str(backup.path), backup.made_at + kept_for if backup.reason == DAILY else None)
+
+
+def erase_everywhere(engine: Engine) -> float:
+    """Overwrite the bytes of all stores that share tables, if this is an hour for it. Returns the seconds until the next look."""
+    now = engine.now()
+    start, _ = DailyHours.parse(engine.settings.erasure_window).around(now)
+    if start > now:
+        return min((start - now).total_seconds(), LOOK_EVERY_S)
+    engine.store.residue.overwrite_everywhere()
+    return LOOK_EVERY_S

@@ -23,8 +23,9 @@ from ...domain.erasure import Residue
 from ...domain.errors import BackstoryError, InvalidInput, Unavailable
 from ..database import OUTSIDE, Database, Row
 from ..migrate import COMPAT, check_level, migrate, script_paths
-from ..tables import TENANT_TABLES
+from ..tables import TENANT_TABLES, VECTOR
 from .dialect import NUL, translated, translated_script
+from .erasure import clean_up, overwrite_all, pending_residues
 from .layout import (
     BASE,
     KEY,
@@ -39,9 +40,9 @@ from .layout import (
 )
 from .move import move_schema
 from .pool import COMMITS, PooledConnection, PostgresPool
-from .residue import overwrite
+from .residue import overwrite, tables_of
 from .scope import MARK, scoped
-from .tenants import Tenant, find_tenant, make_tenant, tenant_numbers
+from .tenants import LOCK, NO_TENANT, Tenant, find_tenant, make_tenant, tenant_numbers
 
 _LARGE = {
     "entry": ("text", "heading", "summary", "coalesce(metadata, '')"),
@@ -64,9 +65,6 @@ _COUNT_COMMIT = (
 )
 """Sent with COMMIT, so that a transaction without the tenant's lock waits for another one's commit at most. Counts
 transactions that changed something; none once the tenant is deleted."""
-LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
-NO_TENANT = Tenant(0, "", 0)
-"""The pseudo-tenant that prepares the tables. No tenant has its number, so it sees no rows."""
 
 
 class PostgresDatabase(Database):
@@ -319,11 +317,20 @@ class PostgresDatabase(Database):
 
     def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
         with self._pool.in_our_words():
-            overwrite(
-                self, residue, self.tenant.part, lambda table: self._pool.maintain("VACUUM", table), rest
-            )
-            # without effect where another user owns the database
-            self._pool.maintain("VACUUM FULL", "pg_statistic", schema="pg_catalog")
+            overwrite(self, tables_of(residue, self.tenant.part), residue.moment, rest)
+            clean_up(self._pool, [self.tenant.part] if VECTOR in residue.tables else [])
+
+    def locked_bytes(self, residue: Residue) -> int:
+        sql = "SELECT max(pg_total_relation_size(name::regclass)) FROM unnest(?::text[]) name"
+        return int(self.value(sql, [sorted(tables_of(residue, self.tenant.part))]) or 0)
+
+    def overwrite_everywhere(self, rest: Callable[[], None]) -> list[str]:
+        with self._pool.in_our_words():
+            return overwrite_all(self, self._pool, rest)
+
+    def pending_erasures(self) -> list[str]:
+        with self._pool.in_our_words():
+            return [each.tenant.name for each in pending_residues(self._pool)]
 
     def delete_rows(self) -> None:
         """Delete every row of the tenant, and its indexes of vectors. In one transaction for the rows."""

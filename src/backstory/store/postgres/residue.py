@@ -9,7 +9,7 @@ administrator.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from ...domain.erasure import Residue
 from ...domain.errors import TimedOut
@@ -19,6 +19,7 @@ from .layout import partition
 
 PATIENCE_S = 5.0  # for others who still read what was forgotten
 ASK_AGAIN_S = 0.05
+LOCK_WAIT_MS = 100  # for a table that others use
 
 _READS_IT_STILL = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -42,25 +43,39 @@ _CLEAR = (
 )
 
 
-def overwrite(
-    database: Database,
-    residue: Residue,
-    part: int,
-    vacuum: Callable[[str], None],
-    rest: Callable[[], None],
-) -> None:
-    """Rewrite the partitions of a tenant. `vacuum` frees the dead rows of a table. The caller handles the planner's statistics."""
-    _await_readers(database, residue.moment)
-    for table in sorted(partition(name, part) for name in residue.tables - {VECTOR}):
-        with database.transaction():
-            _drop_statistics(database, table)
-            database.change(f"CLUSTER {table} USING {database.value(_PRIMARY_INDEX, [table])}")
-            database.change(f"ANALYZE {table}")
+def tables_of(residue: Residue, part: int) -> set[str]:
+    """The tables and partitions to rewrite for a tenant with this part, without those that are only vacuumed."""
+    return {partition(name, part) for name in residue.tables - {VECTOR}}
+
+
+def overwrite(database: Database, tables: Collection[str], moment: str, rest: Callable[[], None]) -> None:
+    """Rewrite tables, each in a transaction of its own, once nobody sees the rows that were deleted before `moment`.
+
+    The caller vacuums vectors and handles the planner's statistics."""
+    _await_readers(database, moment)
+    for table in sorted(tables):
+        _rewrite(database, table)
         rest()
-    if VECTOR in residue.tables:
-        # they hold no text, and their index takes long to make anew; pgvector itself clears what it frees
-        vacuum(partition("embedding", part))
     _await_readers(database, database.moment())
+
+
+def _rewrite(database: Database, table: str) -> None:
+    """Rewrite a table as soon as nobody uses it.
+
+    Whoever comes after a transaction that waits for the whole table waits too, so it gives up early and tries again."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            with database.transaction():
+                database.rows(f"SELECT set_config('lock_timeout', '{LOCK_WAIT_MS:d}', TRUE)")
+                _drop_statistics(database, table)
+                database.change(f"CLUSTER {table} USING {database.value(_PRIMARY_INDEX, [table])}")
+                database.change(f"ANALYZE {table}")
+            return
+        except TimedOut:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(ASK_AGAIN_S)
 
 
 def _await_readers(database: Database, moment: str) -> None:

@@ -16,6 +16,11 @@ class Tenant(NamedTuple):
     """The number of the partition with the tenant's rows."""
 
 
+LOCK = 0x6261636C  # the first of the two numbers of our advisory locks; the second is the tenant's
+NO_TENANT = Tenant(0, "", 0)
+"""The pseudo-tenant that prepares the tables. No tenant has its number, so it sees no rows."""
+
+
 def find_tenant(database: Database, name: str) -> Tenant | None:
     for number, part in database.rows("SELECT number, part FROM tenant WHERE name = ?", [name]):
         return Tenant(number, name, part)
