@@ -16,14 +16,15 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from backstory.core import Caller, Core, Engine
+from backstory.domain.records import Trace
 
 from ..conftest import open_sqlite
-from ..doubles import SteppedClock, make_settings
+from ..doubles import SteppedClock, make_conversation, make_messages, make_settings
 from ..missing import NPM_PACKAGES, skip_without
 from ..patience import PATIENCE_S
 from ..processes import BACKSTORY, environment
 from .conftest import Pages, open_sample, serve_pages
-from .sample import EDITED, HARMFUL, LONG, LONG_LENGTH, MAIN, TRACED, conversation, fill_long, message
+from .sample import EDITED, HARMFUL, LONG, LONG_LENGTH, MAIN, SHOP, TRACED, conversation, fill_long, message
 
 AXE = Path(__file__).parents[1] / "clients" / "node_modules" / "axe-core" / "axe.min.js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -159,6 +160,21 @@ def test_no_page_is_wider_than_a_phone_and_no_planted_script_runs(pages: Pages, 
         assert page.evaluate("window.harmed") is None
     assert wide == {}
     assert [url for url in asked if not url.startswith(pages.url)] == []
+
+
+def test_words_without_an_end_widen_no_page(own_pages: Pages, opened: Open) -> None:
+    path = f"src/{'folder-of-many-words/' * 8}teapot.py"
+    talk = make_conversation("codex:wide", title="x" * 400, project=SHOP, directory=SHOP)
+    messages = make_messages(talk.id, f"Mend https://example.org/{'teapot' * 60}", "Done.", project=SHOP)
+    asked = messages[0]._replace(role="user")
+    own_pages.core.engine.store.conversations.add(
+        talk, [asked, messages[1]], [Trace(messages[1].id, "written", path)]
+    )
+    page = opened(own_pages, viewport={"width": 320, "height": 800})
+    for address in (f"/file?path={path}", f"/file?path={path}&project={SHOP}", "/files", "/", "/conversations", f"/conversation/{talk.id}", "/timeline", "/search?q=mend"):  # fmt: skip
+        page.goto(own_pages.url + address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320, address
+    leave(page)
 
 
 def test_a_phone_shows_in_the_menu_where_one_is(pages: Pages, opened: Open) -> None:
