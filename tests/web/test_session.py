@@ -12,7 +12,7 @@ from backstory.domain.when import to_ms
 
 from ..doubles import DAWN
 from .conftest import Pages
-from .sample import LONG_RESULT, MAIN, SECRET, TRACED, TRACED_SUBAGENT
+from .sample import EDITED, LONG_RESULT, MAIN, SECRET, TRACED, TRACED_SUBAGENT
 
 
 def test_json_has_calls_with_results_and_usage_under_their_fixed_names(traced_pages: Pages) -> None:
@@ -59,6 +59,20 @@ def test_a_long_result_is_shortened_and_shown_whole_on_its_own_page(traced_pages
 def test_a_prompt_tells_how_long_it_was_worked_on(traced_pages: Pages) -> None:
     prompts = traced_pages.json(f"/conversation/{TRACED}")["prompts"]
     assert [each["duration_s"] for each in prompts] == [60.0, 120.0]
+
+
+def test_an_edit_says_how_many_lines_it_changed(traced_pages: Pages) -> None:
+    messages = traced_pages.json(f"/conversation/{EDITED}")["messages"]
+    edits = [call for each in messages if each["role"] == "tool" for call in each["tools"]]
+    assert [(each["added"], each["removed"]) for each in edits] == [(1, 1), (2, 1)]
+    html = traced_pages.get(f"/conversation/{EDITED}").text
+    assert '<span class="plus">+2</span> <span class="minus">−1</span>' in html
+    tools = [
+        call
+        for each in traced_pages.json(f"/conversation/{TRACED}")["messages"]
+        for call in each.get("tools", ())
+    ]
+    assert {(each["added"], each["removed"]) for each in tools} == {(0, 0)}
 
 
 def test_tasks_are_shown_as_they_changed(traced_pages: Pages) -> None:

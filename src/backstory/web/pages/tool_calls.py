@@ -45,6 +45,9 @@ class ShownCall(NamedTuple):
     is_output_cut: bool
     exit_code: int | None = None
     duration_ms: int | None = None
+    added: int = 0
+    removed: int = 0
+    """Lines of an edit, as far as it is stored."""
 
     @property
     def body(self) -> Json:
@@ -69,7 +72,18 @@ def _call_of_text(text: str, traces: Sequence[Trace]) -> ShownCall:
         is_error=any(trace.kind == "error" for trace in traces),
         output="",
         is_output_cut=False,
+        **_change_size(lines, traces),
     )
+
+
+def _change_size(lines: Sequence[ToolLine], traces: Sequence[Trace]) -> dict[str, int]:
+    """The lines that a call added and removed; none for calls that wrote no file."""
+    if not any(trace.kind == "written" for trace in traces):
+        return {}
+    return {
+        "added": sum(line.kind == "new" for line in lines),
+        "removed": sum(line.kind == "gone" for line in lines),
+    }
 
 
 def _stored_call(call: Json, traces: Sequence[Trace], *, is_only: bool) -> ShownCall:
@@ -88,6 +102,7 @@ def _stored_call(call: Json, traces: Sequence[Trace], *, is_only: bool) -> Shown
         is_output_cut=is_long,
         exit_code=result.get("exit_code"),
         duration_ms=result.get("duration_ms"),
+        **_change_size(lines, own),
     )
 
 
