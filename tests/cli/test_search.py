@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from datetime import timedelta
 
 import pytest
 
+from backstory.app import open_core, read_settings
+from backstory.core.ask import Inquiry
+from backstory.store import Store
+from backstory.web.page_query import PageQuery
+from backstory.web.pages import search as search_page
+
+from ..doubles import DAWN, make_conversation, make_memory, make_messages
 from ..typed import Typing
 from .conftest import CLAUDE, CODEX, MEMORY
 
@@ -77,3 +86,22 @@ def test_who_asks_for_memories_is_shown_the_nearest_even_if_none_matches(typing:
     assert "Nothing sure; the nearest:" in "".join(typing.run("search", "zzqxjk", "--kind", "memory")[1:])
     status, out, _ = typing.run("search", "zzqxjk", "--kind", "memory", "--project", "shop")
     assert (status, out.splitlines()[0]) == (1, "No memory or conversation matches --project and --kind.")
+
+
+def test_command_page_and_recall_have_one_order(typing: Typing, filled: Store) -> None:
+    for number, project in enumerate(("/w/shop", "/w/site", "/w/other", "/w/shop")):
+        id, at = f"codex:{number}", DAWN + timedelta(days=number)
+        talk = make_messages(id, f"deploy {'again ' * number}", "Done, as before.", project=project)
+        filled.conversations.put(make_conversation(id, project=project, updated_at=at), talk)
+        filled.memories.put(
+            [make_memory(f"m{number}", f"The deploy {'is slow ' * number}", project=project, created_at=at)]
+        )
+    command = found(typing, "how do we deploy", "--limit", "20")
+    settings = read_settings({"home": typing.home, "embeddings": "off", "histories": ()})
+    with closing(open_core(settings)) as core:
+        view = search_page.page(core, PageQuery({"q": "how do we deploy"}, core.engine.now))
+        recall = core.lookup.find(Inquiry("how do we deploy"), 20)
+    assert len(command) > 8
+    assert found(typing, "how do we deploy", "--limit", "5") == command[:5]
+    assert [each.get("conversation_id", each["id"]) for each in view.body["results"]] == command
+    assert [hit.id for hit in recall.hits] == command
