@@ -256,11 +256,12 @@ def test_nothing_searches_but_ask() -> None:
     assert [each.name for each in others if searching.search(each.read_text("utf-8"))] == []
 
 
-def test_commands_ask_core_and_not_the_store() -> None:
-    """Those that check or replace a store as such are exempt."""
+def test_commands_and_our_own_tools_ask_core_and_not_the_store() -> None:
+    """Commands that check or replace a store as such are exempt."""
     exempt = {"doctor.py", "restore.py"}
+    edges = (*(SOURCE / "cli").glob("*.py"), *(SOURCE / "surfaces").rglob("*.py"))
     assert [
         each.name
-        for each in sorted((SOURCE / "cli").glob("*.py"))
+        for each in sorted(edges)
         if each.name not in exempt and re.search(r"\bengine\.store\b", each.read_text("utf-8"))
     ] == []

@@ -16,7 +16,7 @@ from ...domain.lines import one_line
 from ...domain.records import Conversation, Memory
 from ..names import ConversationNames, beginnings, known_source
 from ..part import CorePart
-from ..projects.related import chosen_projects, projects_named
+from ..projects.related import chosen_projects, project_named, projects_named
 
 HEADS = ("main", "fork", "prompt-log")
 """Kinds of conversations that are listed; subagents are part of the one that started them."""
@@ -102,6 +102,10 @@ class Browsing(CorePart):
             hint = "`backstory sessions` names the projects that are known."
             raise NotFound("project", path if is_path else wanted, hint=hint)
         return tuple(named)
+
+    def project_named(self, name: str) -> str | None:
+        """The project that a name or a path means, or None."""
+        return project_named(name, self.engine.store.entries.projects())
 
     def find(self, id: str) -> Memory | MessagePlace:
         """The memory or message with this id or abbreviated id. Raises NotFound, and InvalidInput if it is ambiguous."""

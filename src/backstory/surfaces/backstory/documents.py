@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ...core import Core
-from ...core.projects.related import project_named
 from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Bounds
 from ...domain.lines import one_line
@@ -121,7 +120,7 @@ def _number(query: dict[str, str], name: str) -> int | None:
 def _project(core: Core, name: str, uri: str) -> str:
     if name == core.caller.project:
         return name
-    project = project_named(name, core.engine.store.entries.projects())
+    project = core.browsing.project_named(name)
     if project is None:
         raise NotFound("resource", uri, hint=f"Nothing is known of a project {name!r}.")
     return project
