@@ -236,3 +236,11 @@ def test_a_server_searches_on_its_standby_and_finds_what_was_just_saved(
         following.pause()
         save(web, session, "second")
         assert "binnacle second" in recall(web, session)
+
+
+def test_an_address_of_several_servers_leads_to_the_primary(following: Standby) -> None:
+    hosts = f"{following.folder},{postgres_server.server().pgdata}"
+    url = f"postgresql://{postgres_server.MEMBER}@/followed?host={hosts}&target_session_attrs=read-write"
+    with closing(PostgresStore(url, tenant=BEN)) as store:
+        store.memories.put([make_memory("several", "the yard is hoisted")])
+        assert ids(store, "yard") == {"several"}
