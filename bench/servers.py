@@ -95,16 +95,23 @@ def process_ms(pid: int) -> float:
 
 
 def family_ms(pid: int) -> float:
-    """Of a process and those that it started; 0 is none."""
+    """Of a process and those that it started, also of those that have ended; 0 is none."""
     if not pid:
         return 0.0
     tasks = Path(f"/proc/{pid}/task").iterdir()
     children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    spent = process_ms(pid)
+    spent = process_ms(pid) + _ended_ms(pid)
     for child in children:
         with suppress(OSError):  # it has ended since
             spent += process_ms(child)
     return spent
+
+
+def _ended_ms(pid: int) -> float:
+    """CPU time of ended children, in steps of the kernel's clock."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    cutime, cstime = map(int, fields[13:15])
+    return (cutime + cstime) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -66,6 +66,7 @@ def start_server(home: Path) -> str:
     uri: str = get_server(home / "postgres", cleanup_mode="stop").get_uri()
     with psycopg.connect(uri, autocommit=True) as connection:
         connection.execute("ALTER SYSTEM SET fsync = off")  # CPU is measured, not the disk
+        connection.execute("ALTER SYSTEM SET autovacuum = off")  # `main` does it for every row of the table
         connection.execute("SELECT pg_reload_conf()")
         connection.execute("CREATE ROLE member LOGIN")
     return uri

@@ -38,6 +38,7 @@ OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the neares
 PAUSES_S = (0.02, 0.1, 0.3, 1.0)  # before each repetition; the last one goes on until patience ends
 RESTART_S = 8.0  # a database restarts within this; callers with less patience wait for it too
 RECONNECT_S = 2.0  # the pool tries ever more rarely; after this time whoever asks next begins anew
+LIFETIME_S = 600.0  # of a connection; PostgreSQL's memory for it grows by a half when statistics are renewed again and again
 TURN_S = 3.0  # for one connection; whoever still has none asks again, which lets the pool begin anew
 OPTIONS: dict[str, Any] = {
     "autocommit": True,  # we say BEGIN ourselves
@@ -100,6 +101,7 @@ class PostgresPool:
             num_workers=1,
             timeout=busy_timeout_s,
             reconnect_timeout=RECONNECT_S,
+            max_lifetime=LIFETIME_S,
             configure=adapt_values,
             open=True,
         )
@@ -235,6 +237,7 @@ class StandbyPool:
             num_workers=1,
             timeout=STANDBY_WAIT_S,
             reconnect_timeout=STANDBY_WAIT_S,
+            max_lifetime=LIFETIME_S,
             configure=adapt_values,
             open=True,
         )
