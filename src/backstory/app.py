@@ -261,6 +261,12 @@ def open_store(settings: Settings, space: str = "", *, pool: PostgresPool | None
             read_url=settings.read_url,
         )
         return store
+    if settings.read_url:
+        raise InvalidInput(
+            "read_url is for a store in PostgreSQL.",
+            hint="Set database_url too, or remove it.",
+            field="read_url",
+        )
     return SqliteStore(
         store_path(settings, space),
         busy_timeout_s=settings.busy_timeout_s,

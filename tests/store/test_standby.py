@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from backstory.app import open_store, read_settings
 from backstory.domain.errors import InvalidInput, Unavailable
 from backstory.domain.filters import Filter
 from backstory.search.backlog import Backlog
@@ -24,6 +26,7 @@ from ..doubles import HashedWords, make_memory
 from ..patience import until
 from ..server.team import Web, listening
 from ..standby_server import Standby, standby
+from ..typed import typed
 
 ANN, BEN = "user-ann", "user-ben"
 
@@ -147,9 +150,12 @@ def test_without_the_standby_the_primary_answers(url: str) -> None:
         store.memories.put([make_memory("c", "the keel was laid")])
         copy.catch_up()
         assert searches_at(store) == ["standby"]
+        assert store.standby_problem() is None
         copy.stop()
         assert ids(store, "keel") == {"c"}
         assert searches_at(store) == ["primary"]
+        assert store.standby_problem() is not None
+        assert pool.figures()[-2:] == (1, 2), "searches on the standby, and those that the primary had to run"
 
 
 def test_a_database_that_is_no_copy_is_not_searched(url: str) -> None:
@@ -162,9 +168,19 @@ def test_a_database_that_is_no_copy_is_not_searched(url: str) -> None:
             assert ids(store, "mast") == {"own"}
 
 
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="read_url is not a URL"):
         PostgresPool(url, read_url="postgresql://[")
+    with pytest.raises(InvalidInput, match="read_url is for a store in PostgreSQL"):
+        open_store(read_settings({"home": tmp_path, "read_url": url}))
+
+
+def test_the_doctor_tells_whether_the_standby_answers(tmp_path: Path, url: str, following: Standby) -> None:
+    following.catch_up()
+    for read_url, expected in ((following.url, "ok"), (f"postgresql://{tmp_path}/nowhere", "warn")):
+        variables = {"BACKSTORY_DATABASE_URL": url, "BACKSTORY_READ_URL": read_url}
+        checks = json.loads(typed("doctor", "--json", home=tmp_path, **variables).stdout)["checks"]
+        assert [check["state"] for check in checks if check["name"] == "standby"] == [expected]
 
 
 class Door:

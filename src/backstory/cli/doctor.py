@@ -34,7 +34,7 @@ from ..domain.lines import counted
 from ..domain.when import iso
 from ..search.backlog import PROBE
 from ..search.embed import build_embedder, embed_texts, missing_packages
-from ..settings import Settings
+from ..settings import Settings, without_password
 from ..store.backups import FOLDER
 from ..surfaces import all_tools, load_surfaces
 from .first_look import stored_histories
@@ -156,7 +156,7 @@ def _sqlite(settings: Settings) -> Check:
     """A new store needs all that ours needs of SQLite: its version, FTS5 and WAL."""
     with TemporaryDirectory(prefix="backstory-") as folder:
         try:
-            open_store(settings.changed(database_url=f"sqlite:///{folder}/store.db")).close()
+            open_store(settings.changed(database_url=f"sqlite:///{folder}/store.db", read_url="")).close()
         except BackstoryError as error:
             return Check("sqlite", "fail", error.message, error.hint or "Use another Python.")
     return Check("sqlite", "ok", f"{sqlite3.sqlite_version}, with FTS5")
@@ -234,6 +234,8 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("store", "ok", f"{store_place(settings)} opens: {counts}, {size(census.bytes)}")
         yield _integrity(engine, settings)
         yield _backups(engine)
+        if settings.read_url:
+            yield _standby(engine, settings)
         yield _waiting(engine)
         yield _histories(engine, contents)
         yield _background(engine)
@@ -241,6 +243,12 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("integrity", "fail", error.message, error.hint)
     finally:
         engine.close()
+
+
+def _standby(engine: Engine, settings: Settings) -> Check:
+    if problem := engine.store.standby_problem():
+        return Check("standby", "warn", f"Searches run on the primary: {problem}", "Check read_url.")
+    return Check("standby", "ok", f"{without_password(settings.read_url)} answers searches")
 
 
 def _team_stores(settings: Settings) -> Iterator[Check]:

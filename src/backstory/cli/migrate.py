@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, settings: Settings) -> Report:
-    source, target = (settings.changed(database_url=url) for url in (options.source, options.target))
+    source, target = (
+        settings.changed(database_url=url, read_url="") for url in (options.source, options.target)
+    )
     places = {"from": store_place(source), "to": store_place(target)}
     if options.source == options.target:
         raise InvalidInput("--from and --to are the same store.", hint="Nothing was changed.", field="to")

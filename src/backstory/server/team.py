@@ -303,6 +303,14 @@ class TeamServer:
             "backstory_database_connections_used": ("Connections of the pool in use.", pool.used),
             "backstory_database_connections_idle": ("Connections of the pool without work.", pool.idle),
             "backstory_database_connections_awaited": ("Calls that wait for a connection.", pool.awaited),
+            "backstory_standby_searches": (
+                "Searches that ran on a standby (read_url).",
+                pool.standby_searches,
+            ),
+            "backstory_standby_failures": (
+                "Searches that a standby could not answer, so that the primary did.",
+                pool.primary_searches,
+            ),
         }
 
     def _open_tenant(self, tenant: str) -> Engine:

@@ -140,6 +140,10 @@ class Store:
         """Run a search, which changes nothing, on this store or on a copy with all that was saved until now."""
         return search(self)
 
+    def standby_problem(self) -> str | None:
+        """Why searches cannot run on the copy that the settings name; None if they can, or if there is none."""
+        return None
+
     def version(self) -> Hashable | None:
         """A value that changes with every commit of any process; None if the database cannot provide one."""
         return self.database.version()

@@ -33,6 +33,10 @@ class PoolFigures(NamedTuple):
     idle: int
     awaited: int
     """Callers that wait for a connection."""
+    standby_searches: int = 0
+    """Searches on a standby since the pool was opened."""
+    primary_searches: int = 0
+    """Searches that had to run on the primary, because the standby was behind, away or refused."""
 
 
 NO_CONNECTIONS = PoolFigures(0, 0, 0)

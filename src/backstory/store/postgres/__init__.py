@@ -39,6 +39,9 @@ class PostgresStore(Store):
     def searched(self, search: Callable[[Store], T]) -> T:
         return search(self) if self._standby is None else self._standby.run(search, self)
 
+    def standby_problem(self) -> str | None:
+        return None if self._standby is None else self._standby.problem()
+
     def delete_tenant(self) -> None:
         """Delete the whole store, overwrite its bytes, and close it. A run that is stopped is finished by the next one.
 

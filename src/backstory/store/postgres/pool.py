@@ -209,7 +209,11 @@ class PostgresPool:
         stats = self._pool.get_stats()
         idle = stats.get("pool_available", 0)
         return PoolFigures(
-            used=max(stats.get("pool_size", 0) - idle, 0), idle=idle, awaited=stats.get("requests_waiting", 0)
+            used=max(stats.get("pool_size", 0) - idle, 0),
+            idle=idle,
+            awaited=stats.get("requests_waiting", 0),
+            standby_searches=self.standby.searches if self.standby is not None else 0,
+            primary_searches=self.standby.failures if self.standby is not None else 0,
         )
 
     def close(self) -> None:
@@ -228,6 +232,9 @@ class StandbyPool:
 
     def __init__(self, url: str, name: str) -> None:
         self.name = name
+        self.searches = 0
+        self.failures = 0
+        """Searches that the primary had to run."""
         self._rests_until = 0.0
         self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
             url,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from ...domain.errors import NotAllowed, TimedOut, Unavailable
+from ...domain.errors import BackstoryError, NotAllowed, TimedOut, Unavailable
 from .. import Store
 from ..database import Row
 from .database import PostgresDatabase
@@ -71,13 +71,27 @@ class StandbySearch:
 
     def run(self, search: Callable[[Store], T], otherwise: Store) -> T:
         """Run a search on the standby; on the primary if the standby is behind, away or refuses."""
-        if self._pool.is_resting or self._primary.in_transaction:
+        if self._primary.in_transaction:
             return search(otherwise)
+        if not self._pool.is_resting:
+            self._primary.read_commits()
+            try:
+                result = search(self._store)
+            except Behind:
+                pass
+            except (Unavailable, TimedOut, NotAllowed):  # any other error would be that of the primary too
+                self._pool.rest()
+            else:
+                self._pool.searches += 1
+                return result
+        self._pool.failures += 1
+        return search(otherwise)
+
+    def problem(self) -> str | None:
+        """Why the standby cannot answer at the moment."""
         self._primary.read_commits()
         try:
-            return search(self._store)
-        except Behind:
-            pass
-        except (Unavailable, TimedOut, NotAllowed):  # any other error would be that of the primary too
-            self._pool.rest()
-        return search(otherwise)
+            self._store.entries.size_hint()
+        except BackstoryError as error:
+            return error.message
+        return None
