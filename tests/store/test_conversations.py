@@ -556,3 +556,18 @@ def test_projects_in_which_several_conversations_state_something(store: Store) -
         "/blog",
     }
     assert room.projects_stating(StatementKind.PREFERENCE, Speaker.ASSISTANT, conversations=1) == set()
+
+
+def test_conversations_with_files_follow_what_another_connection_changes(
+    store: Store, open_store: OpenStore
+) -> None:
+    other, ids = open_store(), ["c1", "c2"]
+    (message,) = make_messages("c1", "one")
+    store.conversations.add(TALK, [message, tool(message)], [Trace(tool(message).id, "command", "ls")])
+    assert store.traces.conversations_with_files(ids) == set()
+    other.conversations.add(TALK, [tool(message)], [Trace(tool(message).id, "read", "/p/a.py")])
+    assert store.traces.conversations_with_files(ids) == {"c1"}
+    with store.transaction():
+        store.conversations.delete(["c1"])
+        assert store.traces.conversations_with_files(ids) == set()
+    assert store.traces.conversations_with_files(ids) == set()

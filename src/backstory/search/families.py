@@ -42,7 +42,8 @@ class Families(NamedTuple):
             known |= started
         families = cls({}, {}, {})
         for outline in sorted(asked.values()):
-            families._add(_head(outline, known), outline)
+            # most speak for themselves
+            families._add(_head(outline, known) if outline.kind in MINOR else outline, outline)
         return families
 
     def _add(self, head: ConversationOutline, member: ConversationOutline) -> None:

@@ -10,6 +10,7 @@ from ..domain.paths import is_about_file, path_parts
 from ..domain.records import Trace, TraceHit
 from .columns import TIME, Columns, marks
 from .database import Database, batches
+from .mirror import Mirror
 from .where import bounds, literal, places_clause, where_clause
 
 _FILES = ("read", "written")
@@ -28,6 +29,7 @@ _LEFT_IN = Columns(Trace, message="e.id", kind="t.kind", value="t.value")
 class TraceRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._mirror: Mirror[dict[str, bool]] = Mirror(dict)
 
     def find(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[TraceHit]:
         """Traces of matching messages, newest first."""
@@ -65,7 +67,20 @@ class TraceRoom:
         return files
 
     def conversations_with_files(self, conversations: Sequence[str]) -> set[str]:
-        """Those of the conversations in which a file was read or written."""
+        """Those of the conversations in which a file was read or written.
+
+        Asked for every conversation of some weeks, so the answers stay in memory until something is committed."""
+        state = None if self._database.in_transaction else self._database.version()
+        if state is None:
+            return self._having_files(conversations)
+        with self._mirror.at(state) as known:
+            unknown = [id for id in conversations if id not in known]
+        having = self._having_files(unknown)  # outside of the lock: a short list must not wait for a long one
+        with self._mirror.at(state) as known:
+            known |= {id: id in having for id in unknown}
+            return {id for id in conversations if known.get(id, id in having)}
+
+    def _having_files(self, conversations: Sequence[str]) -> set[str]:
         sql = (
             "SELECT id FROM conversation c WHERE id IN ({}) AND EXISTS (SELECT 1 FROM entry e"
             f" JOIN trace t ON t.entry = e.n WHERE e.thread = c.id AND t.kind IN {_FILES})"

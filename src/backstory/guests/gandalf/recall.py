@@ -102,6 +102,15 @@ def _raised(parts: RecallParts, least: float, full: RecallParts) -> RecallParts:
     return parts
 
 
+@lru_cache(1_000)
+def _unanswered(
+    answer: float | None, least: float, recency: float, files: float, bonus: float
+) -> RecallParts:
+    """The parts of a conversation that answers nothing: it reaches a minimum score as it would without a prompt."""
+    parts = RecallParts(answer)
+    return _raised(parts, least, RecallParts(answer, 0.0, recency, files, bonus)) if least else parts
+
+
 class _Worth(NamedTuple):
     """Computes the contribution of keywords, files and type to a score."""
 
@@ -121,23 +130,22 @@ class _Worth(NamedTuple):
     def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
         id, share = outline.id, self.shares.get(outline.id, 0.0 if self.shares else 1.0)
         is_own = outline.project == self.project
-        files = (
-            0.5 + 0.5 * (is_own if self.named is None else id in self.named) if id in self.working else 0.0
-        )
+        is_working = id in self.working
+        files = 0.5 + 0.5 * (is_own if self.named is None else id in self.named) if is_working else 0.0
         bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        weighed = RecallParts(answer)
-        if share:
-            weight, near = share**STEEPNESS, min(1.0, share / NEAR_EQUAL)
-            weighed = RecallParts(
-                answer,
-                keywords=round(weight * self._held_share(id), DIGITS),
-                recency=round(near**RECENCY_STEEPNESS * recency, DIGITS),
-                files=round(weight * files, DIGITS),
-                type=round(weight * bonus, DIGITS),
-            )
+        usual = max(files, 0.5 + 0.5 * is_own if is_working else 0.0)
+        if not share:
+            return _unanswered(answer, self.least, recency, usual, bonus)
+        weight, near = share**STEEPNESS, min(1.0, share / NEAR_EQUAL)
+        weighed = RecallParts(
+            answer,
+            keywords=round(weight * self._held_share(id), DIGITS),
+            recency=round(near**RECENCY_STEEPNESS * recency, DIGITS),
+            files=round(weight * files, DIGITS),
+            type=round(weight * bonus, DIGITS),
+        )
         if not self.least:
             return weighed
-        usual = max(files, 0.5 + 0.5 * is_own if id in self.working else 0.0)
         return _raised(weighed, self.least, weighed._replace(recency=recency, files=usual, type=bonus))
 
     def _held_share(self, id: str) -> float:
