@@ -36,7 +36,7 @@ from ..doubles import make_settings
 from ..patience import until
 from ..processes import Server, serving
 from ..repositories import git
-from ..search.test_exchange import answering, dripping
+from ..test_exchange import answering, dripping
 from ..typed import typed
 from .team import Json, Web, bearer, listening, token
 

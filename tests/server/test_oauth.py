@@ -16,7 +16,7 @@ from backstory.server.oauth import KEYS_FOR_S, LAST_GOOD_KEYS_FOR_S, LEAST_REST_
 
 from ..conftest import open_sqlite
 from ..patience import PATIENCE_S, until
-from ..search.test_exchange import answering, dripping
+from ..test_exchange import answering, dripping
 
 
 def make_key(id: str) -> jwt.PyJWK:

@@ -21,7 +21,7 @@ from backstory.server.logins import SignInFailed
 
 from ..patience import PATIENCE_S
 from ..processes import run
-from ..search.test_exchange import answering, dripping
+from ..test_exchange import answering, dripping
 from ..typed import typed
 from .oidc_provider import CLIENT_ID, CLIENT_SECRET, Oidc, providing
 from .team import PRODUCT, listening

@@ -15,6 +15,8 @@ from .team import bearer, listening, token
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra `otel` is not installed")
 
+from backstory.server.telemetry import Telemetry
+
 from .otel_collector import collecting
 
 TEXT = "The walrus script deploys on Tuesdays."
@@ -55,6 +57,16 @@ def test_a_trace_has_request_tool_search_and_store_and_none_of_the_texts(home: P
         sent = b"".join(body for _, body in collector.bodies)
         for word in (b"walrus", b"Tuesdays", str(alice["token"]).encode()):
             assert word not in sent
+
+
+def test_no_message_of_an_error_leaves_the_server() -> None:
+    with collecting() as collector:
+        telemetry = Telemetry(collector.url, dict)
+        with pytest.raises(ValueError, match="walrus"), telemetry.request("POST", "/mcp", "proxy-7", {}):
+            raise ValueError(TEXT)
+        telemetry.close()
+        assert [span.name for span in collector.spans()] == ["POST /mcp"]
+        assert b"walrus" not in b"".join(body for _, body in collector.bodies)
 
 
 def test_a_collector_that_is_away_changes_nothing(home: Path) -> None:

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from http import client
     from urllib import request
 
-    from . import exchange as http
+    from .. import exchange as http
 else:  # 20 ms, for those who have set an endpoint
     client = lazy_module("http.client")
     request = lazy_module("urllib.request")
-    http = lazy_module("backstory.search.exchange")
+    http = lazy_module("backstory.exchange")
 
 LARGEST_REPLY = 64 * 1024 * 1024
 FIRST_PAUSE_S = 0.25

@@ -20,7 +20,7 @@ from ..domain.query import field_of
 from ..domain.scopes import scope_of
 from ..domain.team import StoredKeySet
 from ..domain.when import utc_now
-from ..search.exchange import ReplyTooLarge, exchange
+from ..exchange import ReplyTooLarge, exchange
 from ..settings import Settings, required
 from ..store import Store
 from . import wire

@@ -22,7 +22,7 @@ import jwt
 
 from ..domain.errors import InvalidInput
 from ..domain.lines import one_line
-from ..search.exchange import LOOPBACK, ReplyTooLarge, exchange
+from ..exchange import LOOPBACK, ReplyTooLarge, exchange
 from ..settings import Settings
 from .auth import Principal
 from .logins import CALLBACK, SignInFailed

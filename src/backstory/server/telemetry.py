@@ -35,6 +35,8 @@ CLOSE_MS = 3_000
 """How long the last export may take: a collector that is away must not hold up the end of a server."""
 FRESH_S = 1.0
 SERVER_ERROR = 500
+_WITHOUT_MESSAGES = {"record_exception": False, "set_status_on_exception": False}
+"""The message of an exception may quote what a user wrote, so no span records it."""
 
 
 class Telemetry:
@@ -74,7 +76,11 @@ class Telemetry:
         parent: Context | None = self._propagator.extract(dict(headers))
         attributes = {"http.request.method": method, "http.route": route, "backstory.request.id": id}
         with self._tracer.start_as_current_span(
-            f"{method} {route}", context=parent, kind=SpanKind.SERVER, attributes=attributes
+            f"{method} {route}",
+            context=parent,
+            kind=SpanKind.SERVER,
+            attributes=attributes,
+            **_WITHOUT_MESSAGES,
         ) as span:
             statuses: list[int] = []
             yield statuses
@@ -97,9 +103,8 @@ class Telemetry:
         self._meters.shutdown(CLOSE_MS)
 
     def _start_span(self, name: str, attributes: Mapping[str, Attribute]) -> AbstractContextManager[object]:
-        # the message of an exception may quote what a user wrote, so it is not recorded
         span: AbstractContextManager[object] = self._tracer.start_as_current_span(
-            name, attributes=attributes, record_exception=False, set_status_on_exception=False
+            name, attributes=attributes, **_WITHOUT_MESSAGES
         )
         return span
 

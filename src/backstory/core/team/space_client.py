@@ -14,7 +14,7 @@ from urllib.request import Request
 from ...domain.errors import InvalidInput, NotAllowed, Unavailable
 from ...domain.lines import printable_line
 from ...domain.team import SPACE_NAME, SpaceRole
-from ...search.exchange import LOOPBACK, ReplyTooLarge, exchange
+from ...exchange import LOOPBACK, ReplyTooLarge, exchange
 from .space_wire import (
     BUCKETS,
     MAX_PERSON_CHARS,

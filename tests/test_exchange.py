@@ -11,9 +11,9 @@ from urllib.request import Request
 
 import pytest
 
-from backstory.search.exchange import ReplyTooLarge, exchange
+from backstory.exchange import ReplyTooLarge, exchange
 
-from ..patience import PATIENCE_S
+from .patience import PATIENCE_S
 
 LEAST_TIMEOUT_S = 0.3
 Answer = Callable[[socket.socket], None]
