@@ -115,7 +115,7 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
     limit = max(options.limit, options.open or 1)
     order = ResultOrder(options.order)
     inquiry = Inquiry(query, kind=kind, file=options.file or None, where=where, order=order, limit=limit)
-    return core.ask.find(inquiry._replace(shows_nearest_memories=options.kind == "memory"))
+    return core.ask.find(inquiry._replace(shows_nearest_memories=True))
 
 
 def _opened(core: Core, ranking: Ranking, number: int) -> Report:

@@ -37,6 +37,7 @@ from .names import known_source
 from .part import CallContext, CorePart
 from .projects import project_root
 from .projects.related import EVERY_PROJECT, project_named, projects_named, related_projects
+from .search.nearest import NearestMemories
 from .search.own_project import OWN_RANK, RELATED_RANK, UNRELATED_RANK, WORTH_SHOWING, beside_own
 from .search.running import running_conversations
 from .search.superseding import latest_first, may_state, superseding_hits
@@ -100,7 +101,8 @@ class Inquiry(NamedTuple):
     limit: int | None = None
     """The number of hits that the caller shows; None for a caller that counts them all."""
     shows_nearest_memories: bool = False
-    """Return memories even if none matches the query: the nearest, or else the newest."""
+    """If no hit is certain, add the nearest decisions and preferences of the caller's project; if only memories are
+    searched and none matches, the nearest of them. Without vectors, the newest."""
     reads_histories: bool = True
     """First read histories that changed since the last sync. Hooks have no time for it."""
 
@@ -128,6 +130,7 @@ class Ask(CorePart):
     def __init__(self, context: CallContext, retrieval: Retrieval) -> None:
         super().__init__(context)
         self._retrieval = retrieval
+        self._nearest = NearestMemories(context)
 
     def find(self, inquiry: Inquiry) -> Ranking:
         """Memories and conversations, each once, in one ranking."""
@@ -147,9 +150,10 @@ class Ask(CorePart):
             matches = self._answering(inquiry, where, lambda hits: self._of_kind(hits, inquiry.kind))
         else:
             matches = self._about(inquiry.file, inquiry, where)
-        if inquiry.shows_nearest_memories and not matches.hits and inquiry.file is None:
-            matches = matches._replace(hits=self._nearest_memories(inquiry, where))
         ranking = self._ordered(matches, inquiry)
+        if inquiry.shows_nearest_memories and inquiry.file is None and not ranking.is_sure:
+            nearest = self._nearest_memories(inquiry, where, matches)
+            ranking = self._ordered(matches._replace(hits=[*matches.hits, *nearest]), inquiry)
         return ranking._replace(notices=(*unread, *ranking.notices))
 
     def prepare(self) -> None:
@@ -225,16 +229,16 @@ class Ask(CorePart):
             f" of {best[0].updated_at:%Y-%m-%d} in {place}.",
         )
 
-    def _nearest_memories(self, inquiry: Inquiry, where: Filter) -> list[Hit]:
-        """The memories nearest to a query that none of them matches; without vectors, the newest."""
-        where = where._replace(kinds=(Kind.MEMORY,))
-        nearest = self.engine.search.find(inquiry.query, where, only_relevant=False).hits
-        if not nearest:
-            newest = self.engine.store.memories.numbers(where, Order.UPDATED_NEWEST, None)
-            numbers = newest[: inquiry.limit or FIRST_HITS].tolist()
-            entries = self.load(numbers)
-            nearest = [Hit(each, 0.0, 0.0, entries[each].project) for each in numbers if each in entries]
-        return self._of_kind(nearest, inquiry.kind)
+    def _nearest_memories(self, inquiry: Inquiry, where: Filter, matches: Found) -> list[Hit]:
+        """Memories for a query that has no certain hit: decisions and preferences of the caller's project; for a caller that wants memories only, the nearest."""
+        if not matches.hits and where.kinds == (Kind.MEMORY,):
+            nearest = self._nearest.find(inquiry.query, where, inquiry.limit or FIRST_HITS)
+        elif inquiry.project == EVERY_PROJECT:
+            nearest = []
+        else:
+            nearest = self._nearest.decisions(inquiry.query, where, matches.words)
+        known = {hit.entry for hit in matches.hits}
+        return self._of_kind([hit for hit in nearest if hit.entry not in known], inquiry.kind)
 
     def _read_histories(self, inquiry: Inquiry) -> tuple[str, ...]:
         """Sync before conversations are searched, so that recent messages are found. Returns notices about unreadable files."""
@@ -394,23 +398,10 @@ class Ask(CorePart):
             return ranking._replace(hits=hits, later=self._superseded(hits[:FIRST_HITS]))
         if prefers_own:
             hits = sorted(hits, key=lambda hit: (hit.certainty < SURE, ranks[hit.project]))
-            hits = self._decisions_first(hits)
+            hits = hits if ranking.is_sure else self._nearest.decisions_first(hits)
         first, rest = hits[:FIRST_HITS], hits[FIRST_HITS:]
         later = self._superseded(first)
         return ranking._replace(hits=[*latest_first(first, later), *rest], later=later)
-
-    def _decisions_first(self, hits: list[Hit]) -> list[Hit]:
-        """Move decisions and preferences of the caller's project to the front if no hit is certain: they apply until replaced."""
-        own = [hit for hit in hits if hit.project == self.caller.project and hit.conversation is None]
-        if not own or any(hit.certainty >= SURE for hit in hits):
-            return hits
-        entries = self.load(hit.entry for hit in own)
-        decisions = {
-            number
-            for number, entry in entries.items()
-            if isinstance(entry, Memory) and kind_of(entry) in _STATED
-        }
-        return sorted(hits, key=lambda hit: hit.entry not in decisions)
 
     def _by_age(self, hits: Sequence[Hit], order: ResultOrder) -> list[Hit]:
         outlines = self.engine.store.entries.outlines(

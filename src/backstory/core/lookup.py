@@ -79,7 +79,7 @@ class Lookup(CorePart):
 
     def find(self, inquiry: Inquiry, limit: int) -> LookupAnswer:
         check_query(inquiry.query)
-        ranking = self._ask.find(inquiry._replace(limit=limit))
+        ranking = self._ask.find(inquiry._replace(limit=limit, shows_nearest_memories=True))
         hits = ranking.hits
         if ranking.is_sure:
             hits = [hit for hit in hits if hit.certainty >= WORTH_SHOWING]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from unicodedata import combining, normalize
@@ -100,6 +100,11 @@ def _is_content(unit: Unit) -> bool:
 def is_known_word(word: str) -> bool:
     """Return whether the model knows a word as a whole instead of guessing it from pieces."""
     return word in _known_words()
+
+
+def has_known_word(words: Iterable[str]) -> bool:
+    """Return whether any of these is a word that the model knows."""
+    return any(map(is_known_word, words))
 
 
 @lru_cache(1)
