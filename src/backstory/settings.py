@@ -298,6 +298,11 @@ class Settings:
     audit_days: float | None = _setting(
         None, "Days after which a team server deletes audit records. Default: never."
     )
+    audit_reads: str = _setting(
+        "off",
+        "Whether the audit log of a team server has calls that only read, too, with the ids of the memories they read.",
+        choices=("off", "on"),
+    )
 
     def __init__(self, **values: Any) -> None:
         for setting in TABLE:

@@ -13,7 +13,7 @@ import pytest
 from backstory.core import Core, Engine
 from backstory.domain.errors import Unavailable
 from backstory.domain.scopes import Scope
-from backstory.domain.team import AuditRecord
+from backstory.domain.team import AuditRecord, CallEnd
 from backstory.server.audit import AuditLog
 from backstory.server.auth import Principal
 from backstory.server.challenges import Challenges
@@ -74,9 +74,9 @@ def test_calls_that_begin_while_others_are_written_share_a_commit(
     control, commits = open_store(), list[int]()
     write = control.team.audit
 
-    def count(records: Sequence[AuditRecord], outcomes: Mapping[str, str]) -> None:
+    def count(records: Sequence[AuditRecord], ends: Mapping[str, CallEnd]) -> None:
         commits.append(len(records))
-        write(records, outcomes)
+        write(records, ends)
 
     monkeypatch.setattr(control.team, "audit", count)
     audit = AuditLog(control, SteppedClock(), SessionLog(tmp_path, "emergency"))

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from ..patience import PATIENCE_S
+from ..patience import PATIENCE_S, until
 from ..typed import typed
 from .team import Json, Web, bearer, listening, token
 
@@ -118,9 +118,13 @@ def test_a_token_that_only_reads_changes_nothing_and_changes_are_written_down(te
     assert team.send("/web/edit", form, Cookie=team.cookie("bob")).status == 404
     answer = team.send("/web/edit", form, Cookie=team.cookie("ann"))
     assert (answer.status, answer.headers["Location"]) == (303, f"/web/memory/{team.saved['ann']}")
-    written = typed("audit", home=team.home).stdout
-    assert "web edit" in written
-    assert "sleeps" not in written
+    until(lambda: ["web edit", "completed", [team.saved["ann"]]] in _audited(team))
+    assert "sleeps" not in typed("audit", home=team.home).stdout
+
+
+def _audited(team: Team) -> list[list[object]]:
+    calls = json.loads(typed("audit", "--json", home=team.home).stdout)["calls"]
+    return [[each["tool"], each["outcome"], each["memories"]] for each in calls]
 
 
 def test_health_of_a_tenant_does_not_look_at_the_machine(team: Team) -> None:

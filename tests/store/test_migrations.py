@@ -73,6 +73,7 @@ RELEASED = {
     "0040_tenants.sqlite.sql": "83d4bdc0ebcb0e018c44be10e0b06b3505fb4bce6ddcbb575c0ba61afbde2448",
     "0041_space_copies.sql": "9dc8b18693a4026fee481a79288d5e97bb0e179d28f140aea7d577fc0574363b",
     "0042_sign_in.sql": "6b5adff8ca6931995dab7b7acffa0f03548a1ea5168044c5bcdfb847728e49d6",
+    "0043_audited_memories.sql": "9f54ae0dfc3b28a3064cdf2aa09cb676ee50a2c5f695893eb8c125f620ed0c6c",
 }
 """SHA-256 of each script. A line is added with a new script; a line that is here never changes."""
 

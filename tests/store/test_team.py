@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from backstory.domain.team import AuditRecord, Connection, Token
+from backstory.domain.team import AuditRecord, CallEnd, Connection, Token
 from backstory.store import Store
 
 from ..doubles import DAWN
@@ -43,7 +43,7 @@ def test_the_audit_log_is_read_from_a_time_on(store: Store) -> None:
     first = AuditRecord("1", DAWN, "alice", "t", "user-alice", "save_context", "completed")
     second = first._replace(id="2", at=DAWN + HOUR)
     store.team.audit([second])
-    store.team.audit([first], {"2": "failed"})
-    second = second._replace(outcome="failed")
+    store.team.audit([first], {"2": CallEnd("failed", "abc def")})
+    second = second._replace(outcome="failed", memories="abc def")
     assert store.team.audit_log(DAWN) == [first, second]
     assert store.team.audit_log(DAWN + HOUR) == [second]

@@ -26,8 +26,12 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
             records = control.team.audit_log(since)
     # of who was not let in only the address is known
     rows = [
-        (iso(each.at), each.person or each.credential, each.space, each.outcome, each.tool)
+        (iso(each.at), each.person or each.credential, each.space, each.outcome, each.tool, each.memories)
         for each in records
     ]
-    body = {"calls": [{**each._asdict(), "at": iso(each.at)} for each in records]}
+    body = {
+        "calls": [
+            {**each._asdict(), "at": iso(each.at), "memories": each.memories.split()} for each in records
+        ]
+    }
     return Report(body, table(rows) or "Nothing was changed in that time.")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.kinds import MemoryKind, kind_of
+from ..domain.memory_trail import note_read
 from ..domain.provenance import Provenance, foreign_part
 from ..domain.records import Entry, Memory, Message, Trust
 from ..search.passage import Passage, best_passage
@@ -30,6 +31,9 @@ FURTHER_PASSAGES, FURTHER_READ = 2, 8
 With three messages the answer is shown for 103 of 172 questions, with one for 73 (bench/RESULTS.md). Further
 conversations are seldom right, so one passage of each is enough.
 """
+
+MEMORY_KINDS = frozenset(MemoryKind)
+"""The kinds of hits that are memories."""
 
 
 class LookupHit(NamedTuple):
@@ -86,6 +90,7 @@ class Lookup(CorePart):
         chosen = hits[:limit]
         more = len(hits) - len(chosen) if ranking.is_sure else 0
         listed = self._with_further(self._shown(chosen, ranking), chosen, ranking)
+        note_read(hit.id for hit in listed if hit.kind in MEMORY_KINDS)
         answers = self._statements_first(inquiry, hits, listed, limit)
         return LookupAnswer(answers, ranking.is_sure, more, ranking.notices)
 

@@ -162,7 +162,7 @@ class WebSession(NamedTuple):
 
 
 class AuditRecord(NamedTuple):
-    """One call that could change something, without its content."""
+    """One call that could change something, or read something where reads are recorded, without its content."""
 
     id: str
     at: datetime
@@ -171,6 +171,15 @@ class AuditRecord(NamedTuple):
     space: str
     tool: str
     outcome: str
+    memories: str = ""
+    """Ids of the memories that were changed or read, separated by blanks; known when the call has ended."""
+
+
+class CallEnd(NamedTuple):
+    """The part of an audit record that is written after the call."""
+
+    outcome: str
+    memories: str = ""
 
 
 class StoredKeySet(NamedTuple):

@@ -20,7 +20,7 @@ from .logins import REFUSED
 from .message import HANDSHAKE_VERSIONS, read_id
 from .metrics import Metrics
 from .offer import Offer
-from .responses import JSON, REQUEST_ID, Headers, HttpRequest, Response, text
+from .responses import JSON, Headers, HttpRequest, Response, text
 from .routing import VERSION, check_headers
 from .rpc import RpcPeer
 from .sessionlog import RequestLog, SessionLog
@@ -136,7 +136,7 @@ class Dispatcher:
     def _answer(
         self, client: ClientContext, request: HttpRequest, call: PendingCall, tell: Tell
     ) -> ToolAnswer:
-        id = request.headers[REQUEST_ID]
+        id = request.id
         log = RequestLog(self._log, {"request": id, "user": client.principal.person, "tenant": client.tenant})
         with (
             span(f"tool {call.tool.name}", backstory_tenant=client.tenant, backstory_request_id=id),
@@ -148,7 +148,9 @@ class Dispatcher:
         return answer
 
     def _audited(self, client: ClientContext, tool: Tool) -> AbstractContextManager[list[str]]:
-        if self._audit is None or client.principal is LOCAL or tool.effect.read_only:
+        if self._audit is None or client.principal is LOCAL:
+            return nullcontext([])
+        if tool.effect.read_only and not self._audit.records_reads:
             return nullcontext([])
         return self._audit.call(client.principal, client.tenant, tool.name)
 

@@ -21,6 +21,7 @@ from starlette.types import Message, Receive, Scope, Send
 from ..core import Core
 from ..core.engine import new_id
 from ..domain.errors import NotFound
+from ..domain.memory_trail import MemoryTrail, memory_trail
 from ..domain.scopes import Scope as Allowed
 from ..domain.when import utc_now
 from ..store import Store
@@ -199,9 +200,23 @@ class TeamPages:
         """Record changes in the audit log, as for tools: the person, the tenant and the action, never its content."""
         client = _client(scope)
         if self._audit is None or client.principal is LOCAL:
-            return await self._site(scope, receive, send)
+            await self._site(scope, receive, send)
+            return
+        # here and not in a thread: the threads that answer have a copy of this context
+        with memory_trail() as trail:
+            await self._recorded(self._audit, client, trail, scope, receive, send)
+
+    async def _recorded(
+        self,
+        audit: AuditLog,
+        client: ClientContext,
+        trail: MemoryTrail,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         page = scope["path"].rpartition("/")[2][:40]
-        call = self._audit.call(client.principal, client.tenant, f"web {page}")
+        call = audit.followed_call(client.principal, client.tenant, f"web {page}", trail)
         outcomes = await anyio.to_thread.run_sync(call.__enter__)
 
         async def noted(message: Message) -> None:

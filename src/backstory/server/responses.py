@@ -38,6 +38,11 @@ class HttpRequest(NamedTuple):
     address: str
     """The client's address."""
 
+    @property
+    def id(self) -> str:
+        """The id of a request that came over HTTP, for logs and traces."""
+        return self.headers.get(REQUEST_ID, "")
+
 
 class Response(NamedTuple):
     status: int

@@ -30,6 +30,9 @@ SPACES = "/spaces"
 CHANGES, DELIVERIES = "changes", "deliveries"
 DELIVER = "deliver"
 """The name of a delivery in the audit log and the metrics."""
+COPY = "copy"
+"""The name of memories that a laptop copies in the audit log, where reads are recorded."""
+COMPLETED = "completed"
 MAX_REQUEST_BYTES = 2_000_000
 _STATUSES: tuple[tuple[type[BackstoryError], int], ...] = (
     (InvalidInput, 400),
@@ -96,7 +99,10 @@ class SpacesEndpoint:
         with self._sessions.core(client) as core:
             offer = SpaceOffer(core)
             if "ids" in question:
-                return {"memories": [each._asdict() for each in offer.memories(_ids(question["ids"]))]}
+                with self._audited_read(client) as outcomes:
+                    memories = offer.memories(_ids(question["ids"]))
+                    outcomes.append(COMPLETED)
+                return {"memories": [each._asdict() for each in memories]}
             if "buckets" in question:
                 return {"stamps": offer.stamps(_buckets(question["buckets"]))}
             return {"digests": offer.digests()}
@@ -111,11 +117,16 @@ class SpacesEndpoint:
                 self._sessions.core(client) as core,
             ):
                 receipt = _receiving(core).accept(delivered)
-                outcome = "completed"
+                outcome = COMPLETED
                 outcomes.append(outcome)
         finally:
             self._metrics.called(DELIVER, outcome, time.perf_counter() - started)
         return receipt._asdict()
+
+    def _audited_read(self, client: ClientContext) -> AbstractContextManager[list[str]]:
+        if self._audit is None or not self._audit.records_reads:
+            return nullcontext([])
+        return self._audit.call(client.principal, client.tenant, COPY)
 
     def _audited(self, client: ClientContext) -> AbstractContextManager[list[str]]:
         if self._audit is None:

@@ -36,7 +36,6 @@ from .offer import Offer
 from .proxies import TrustedProxies
 from .responses import (
     JSON,
-    REQUEST_ID,
     Gone,
     HttpRequest,
     Receive,
@@ -101,7 +100,13 @@ class TeamServer:
                 self._provider = _identity_provider(settings, self._control, self._log)
                 self._sso = _single_sign_on(settings, self._provider)
             verifier = Verifier(self._control, utc_now, self._provider.verify if self._provider else None)
-            self._audit = AuditLog(self._control, utc_now, self._log, kept_days=settings.audit_days)
+            self._audit = AuditLog(
+                self._control,
+                utc_now,
+                self._log,
+                kept_days=settings.audit_days,
+                records_reads=settings.audit_reads == "on",
+            )
             self._logins = Logins(verifier.verify, self._control, utc_now, self._lookups)
             self._backups = self._back_up_daily(self._control)
             if self._pool is not None:
@@ -166,7 +171,7 @@ class TeamServer:
         route = f"/{request.path.split('/')[1]}"
         if self._telemetry is None or route not in (MCP, SPACES, WEB):
             return nullcontext([])
-        return self._telemetry.request(request.method, route, request.headers[REQUEST_ID], request.headers)
+        return self._telemetry.request(request.method, route, request.id, request.headers)
 
     @cached_property
     def _pages(self) -> TeamPages:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..domain.census import ChannelTally, HourTally, Tally
 from ..domain.entries import ALL, ListedMemory, numbers_of
 from ..domain.filters import Filter, Kind, Order, Page
+from ..domain.memory_trail import is_followed, note_changed, note_read
 from ..domain.numbers import common
 from ..domain.records import Former, Memory, Priority
 from ..domain.when import to_ms
@@ -39,6 +40,7 @@ class MemoryRoom:
 
     def put(self, memories: Sequence[Memory]) -> None:
         """Insert memories, or replace those with the same id. A replaced memory retains its entry number."""
+        note_changed(memory.id for memory in memories)
         with self._database.joined():
             if len(memories) == 1:
                 self._writer.put(memories[0])
@@ -54,7 +56,9 @@ class MemoryRoom:
             chosen = (
                 f"e.n IN (SELECT e.n FROM entry e WHERE {chosen} {order} {bounds(page.limit, page.offset)})"
             )
-        return self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", values)
+        memories = self._database.records(MEMORY, f"FROM entry e WHERE {chosen} {order}", values)
+        note_read(memory.id for memory in memories)
+        return memories
 
     def ids_beginning(self, text: str, limit: int) -> list[str]:
         sql = f"SELECT e.id FROM entry e WHERE {MEMORIES} AND substr(e.id, 1, ?) = ? ORDER BY e.id LIMIT ?"
@@ -88,6 +92,8 @@ class MemoryRoom:
         """Delete the matching memories with all derived data. Returns their number."""
         condition, values = where_clause(where)
         with self._database.joined():
+            if is_followed():
+                note_changed(id for id, _ in self.stamps(where))
             return self._writer.delete(f"{MEMORIES} AND {condition}", values)
 
     def listing(self, where: Filter, order: Order) -> list[ListedMemory]:

@@ -214,7 +214,7 @@ _DECLARATIONS = (
     ),
     _table("space_copy", "memory", "space stamp author", NO_WORDS, MANY_ROWS, STAYS),
     _table("outgoing", "key", "memory replaces queued_at problem", NO_WORDS, MANY_ROWS, STAYS),
-    _table("audited", "id", "at person credential space tool outcome", NO_WORDS, MANY_ROWS, STAYS),
+    _table("audited", "id", "at person credential space tool outcome memories", NO_WORDS, MANY_ROWS, STAYS),
     # vectors: a copy takes them from `vector` to `embedding` and back, under the first name
     _table("space", "number", "model", NO_WORDS, MANY_ROWS, STAYS),
     _table(VECTOR, "v", "space entry passage signs code", BOTH, VECTOR_ROWS, STAYS, only_in=SQLITE),

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from ..domain.team import (
     AuditRecord,
+    CallEnd,
     Connection,
     SpaceMember,
     StoredKeySet,
@@ -63,12 +64,12 @@ class TeamRoom:
         with self._database.transaction():
             self._database.change("DELETE FROM web_session WHERE hash = ?", [hash])
 
-    def audit(self, records: Sequence[AuditRecord], outcomes: Mapping[str, str] | None = None) -> None:
-        """Insert calls that begin, and update by id the outcomes of earlier ones."""
-        ended = [(outcome, id) for id, outcome in (outcomes or {}).items()]
+    def audit(self, records: Sequence[AuditRecord], ends: Mapping[str, CallEnd] | None = None) -> None:
+        """Insert calls that begin, and update by id those that ended."""
+        ended = [(*end, id) for id, end in (ends or {}).items()]
         with self._database.transaction():
             self._database.change_many(_AUDIT.insert("audited"), list(map(_AUDIT.write, records)))
-            self._database.change_many("UPDATE audited SET outcome = ? WHERE id = ?", ended)
+            self._database.change_many("UPDATE audited SET outcome = ?, memories = ? WHERE id = ?", ended)
 
     def audit_log(self, since: datetime) -> list[AuditRecord]:
         """Audit records since a time, oldest first."""

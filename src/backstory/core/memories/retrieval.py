@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...domain.errors import InvalidInput
 from ...domain.filters import Filter, Kind, MemoryPage, Page, Sorting
 from ...domain.lazy import lazy_module
+from ...domain.memory_trail import note_read
 from ...domain.query import field_of, sort_key
 from ...domain.records import Memory
 from ..archive import Archive
@@ -76,7 +77,9 @@ class Retrieval(CorePart):
     def page(self, entries: Sequence[int], limit: int | None, offset: int) -> list[Memory]:
         page = entries[offset:] if limit is None else entries[offset : offset + limit]
         records = self.load(page)
-        return [record for entry in page if isinstance(record := records.get(entry), Memory)]
+        memories = [record for entry in page if isinstance(record := records.get(entry), Memory)]
+        note_read(memory.id for memory in memories)
+        return memories
 
 
 def _passes(memory: Memory, where: Filter) -> bool:
