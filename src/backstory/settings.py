@@ -279,7 +279,8 @@ class Settings:
         "Scopes that the web page requests from the identity provider, separated by commas.",
     )
     oauth_session_hours: float = _setting(
-        12.0, "Hours after which people sign in to the web page at the identity provider again."
+        1.0,
+        "Hours after which the web page asks the identity provider about a person again, and within which a change of their groups counts there.",
     )
     prices_file: str = _setting(
         "",

@@ -12,14 +12,15 @@ from http.cookies import SimpleCookie
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import quote as urlquote
 from urllib.request import Request
 
 import pytest
 
-from backstory.server import sso
+from backstory.server import pages, sso
 from backstory.server.logins import SignInFailed
 
-from ..patience import PATIENCE_S
+from ..patience import PATIENCE_S, until
 from ..processes import run
 from ..test_exchange import answering, dripping
 from ..typed import typed
@@ -247,6 +248,39 @@ def test_a_setting_that_lets_nobody_sign_in_is_refused_at_the_start(
     refused = run(*words, home=tmp_path, **variables)
     assert refused.returncode == 2
     assert name in refused.stderr
+
+
+def test_after_the_end_of_a_session_the_provider_is_asked_for_the_groups_again(
+    tmp_path: Path, oidc: Oidc
+) -> None:
+    variables = {
+        "BACKSTORY_OAUTH_GROUPS": "staff=read,leads=write,leads=space:ops",
+        "BACKSTORY_OAUTH_SESSION_HOURS": "0.0005",
+    }
+    with serving(tmp_path, oidc, **variables) as browser:
+        oidc.claims = {"groups": ["leads"]}
+        assert browser.sign_in(oidc).status == 200
+        oidc.claims = {"groups": ["staff"]}
+        secret = browser.cookies["backstory_login"]
+        html = {"Accept": "text/html"}
+        until(lambda: browser.open("/web/teams/ops/").status == 401)
+        browser.cookies["backstory_login"] = secret
+        page = browser.open("/web/teams/ops/", None, **html)
+        assert page.status == 303
+        back = urlsplit(oidc.code(page.headers["Location"]))
+        page = browser.open(f"{back.path}?{back.query}", None, Sec_Fetch_Site="cross-site")
+        assert (page.status, "url=/web/teams/ops/" in page.text) == (200, True)
+        assert browser.open("/web/teams/ops/").status == 404, "only leads have the space"
+        assert browser.open("/web/logout", {}).status == 303
+        assert browser.open("/web/", None, **html).status == 401, "whoever logged out is not signed in again"
+
+
+@pytest.mark.parametrize(
+    "page", ["//evil.example/", "https://evil.example", "/web\\evil", "/mcp", '/web/"><b>', ""]
+)
+def test_after_a_sign_in_nobody_is_led_elsewhere(page: str) -> None:
+    assert pages._own_page(urlquote(page, safe="")) == "/web/"
+    assert pages._own_page("/web/memory/abc") == "/web/memory/abc"
 
 
 def test_a_provider_that_sends_a_byte_now_and_then_holds_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:

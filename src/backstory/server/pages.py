@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import anyio.to_thread
 from starlette.requests import Request
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 ROOT = "/web"
 SIGN_IN = f"{ROOT}/sign-in"
 SIGN_IN_COOKIE = "backstory_sign_in"
+RETURN_COOKIE = "backstory_return"
+"""The page that a browser wanted when its session had ended."""
 SIGN_IN_WITHIN_S = 600
 TEAMS = f"{ROOT}/teams/"
 COOKIE = "backstory_login"
@@ -58,22 +61,24 @@ class SignInPages:
         self._logins = logins
         self._is_secure = sso.redirect_uri.startswith("https:")
 
-    async def start(self) -> Response:
+    async def start(self, page: str = "") -> Response:
+        """Lead the browser to the provider, and afterwards to a page of ours."""
         try:
             start = await self._logins.at_provider(self._sso.start)
         except SignInFailed as error:
             return _login_page(error.status, str(error), can_sign_in=True)
         response = RedirectResponse(start.url, 303)
-        # Lax, because the provider leads the browser back from another site
-        response.set_cookie(
-            SIGN_IN_COOKIE,
-            start.cookie,
-            max_age=SIGN_IN_WITHIN_S,
-            path=CALLBACK,
-            httponly=True,
-            samesite="lax",
-            secure=self._is_secure,
-        )
+        for name, value in ((SIGN_IN_COOKIE, start.cookie), (RETURN_COOKIE, quote(page, safe="/"))):
+            # Lax, because the provider leads the browser back from another site
+            response.set_cookie(
+                name,
+                value,
+                max_age=SIGN_IN_WITHIN_S,
+                path=CALLBACK,
+                httponly=True,
+                samesite="lax",
+                secure=self._is_secure,
+            )
         return response
 
     async def finish(self, request: Request) -> Response:
@@ -86,9 +91,11 @@ class SignInPages:
         else:
             secret = await anyio.to_thread.run_sync(self._add_session, principal)
             # A redirect would still count as coming from the provider's site, and strict cookies would not be sent.
-            response = HTMLResponse(templates().get_template("welcome.html").render(base=ROOT))
+            page = _own_page(request.cookies.get(RETURN_COOKIE, ""))
+            response = HTMLResponse(templates().get_template("welcome.html").render(base=ROOT, page=page))
             _give_cookie(response, secret, is_secure=self._is_secure)
         response.delete_cookie(SIGN_IN_COOKIE, path=CALLBACK)
+        response.delete_cookie(RETURN_COOKIE, path=CALLBACK)
         return response
 
     async def end(self, secret: str) -> None:
@@ -156,7 +163,7 @@ class TeamPages:
             return None
         principal = await self._principal(request, request.cookies.get(COOKIE, ""))
         if principal is None:
-            return _login_page(401, can_sign_in=self._sign_in is not None)
+            return await self._login_again(request)
         if principal.tenant(team) is None:
             return PlainTextResponse("There is no such team.\n", 404)
         wait_s = 0.0 if principal is LOCAL else self._limit.wait_s(principal.credential)
@@ -165,6 +172,17 @@ class TeamPages:
         scope[PRINCIPAL] = principal
         scope[LOGOUT] = "" if principal is LOCAL else f"{ROOT}/logout"
         return None
+
+    async def _login_again(self, request: Request) -> Response:
+        """The login page, or the way to the provider for somebody whose session there has ended here: the provider knows
+        whether they are still in their groups, and asks for nothing if they are still signed in there."""
+        has_ended = request.cookies.get(COOKIE, "").startswith(SESSION_PREFIX)
+        is_visit = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        if self._sign_in is not None and has_ended and is_visit:
+            response = await self._sign_in.start(request.url.path)
+            response.delete_cookie(COOKIE, path=ROOT)
+            return response
+        return _login_page(401, can_sign_in=self._sign_in is not None)
 
     async def _principal(self, request: Request, token: str) -> Principal | None:
         if self._logins is None:
@@ -228,6 +246,13 @@ class TeamPages:
             await self._site(scope, receive, noted)
         finally:
             await anyio.to_thread.run_sync(call.__exit__, None, None, None)
+
+
+def _own_page(path: str) -> str:
+    """A path of these pages, as a cookie has it; the first page for anything else."""
+    page = unquote(path)
+    is_own = page.startswith(f"{ROOT}/") and page.isprintable() and not {"\\", '"', "<"} & set(page)
+    return quote(page, safe="/") if is_own else f"{ROOT}/"
 
 
 def _is_small(request: Request) -> bool:
