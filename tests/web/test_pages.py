@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from html import escape, unescape
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -20,6 +20,7 @@ from backstory.domain.filters import ConversationFilter
 from backstory.domain.kinds import MemoryKind
 from backstory.domain.records import Injection, Trace
 from backstory.domain.when import to_ms
+from backstory.web.pages.conversation import PAGE_ENTRIES
 from backstory.web.pages.timeline import PAGE_EVENTS
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
@@ -136,6 +137,31 @@ def test_a_part_of_a_conversation_leads_to_the_earlier_and_the_later(pages: Page
     part = pages.get(f"/conversation/{MAIN}?from=4&part=1").text
     assert "<html" not in part
     assert 'id="m5"' in part
+
+
+def test_a_part_of_a_conversation_ends_after_many_calls_and_none_is_left_out(own_pages: Pages) -> None:
+    talk = make_conversation("codex:busy", project=SHOP)
+    messages = [
+        message._replace(id=f"busy:{seq}:{number}", seq=seq, role="tool" if number else "assistant")
+        for seq in range(9)
+        for number, message in enumerate(make_messages(talk.id, *["Look."] * 50, project=SHOP))
+    ]
+    own_pages.core.engine.store.conversations.add(talk, messages, [])
+    parts, later = [], {"from": 1}
+    while later:
+        body = own_pages.json(f"/conversation/{talk.id}?{urlencode(later)}")
+        assert len(body["messages"]) <= PAGE_ENTRIES
+        parts.append((body["first"], body["last"]))
+        later = body["later"]
+    assert parts == [(1, 2), (3, 4), (5, 6), (7, 8), (9, 9)]
+    body = own_pages.json(f"/conversation/{talk.id}?at=9")
+    assert body["first"] <= 9 == body["last"]
+    back, earlier = [], {"from": 9}
+    while earlier:
+        body = own_pages.json(f"/conversation/{talk.id}?{urlencode(earlier)}")
+        back.append((body["first"], body["last"]))
+        earlier = body["earlier"]
+    assert back == [(9, 9), (7, 8), (5, 6), (3, 4), (1, 2)]
 
 
 def test_a_conversation_is_taken_away_as_one_file(pages: Pages) -> None:

@@ -33,6 +33,12 @@ class MessageRoom:
         rest = f"FROM entry e WHERE {OWN} AND {within} ORDER BY e.seq, e.n"
         return self._database.records(MESSAGE, rest, [Kind.MESSAGE, conversation, *values])
 
+    def counts(self, conversation: str, places: range) -> dict[int, int]:
+        """The number of messages, tool calls and thoughts at each of these places that has any."""
+        within, values = places_clause(places)
+        sql = f"SELECT e.seq, count(*) FROM entry e WHERE {OWN} AND {within} GROUP BY e.seq"
+        return self._database.pairs(sql, [Kind.MESSAGE, conversation, *values])
+
     def said(self, conversation: str, *, first: int = 0, limit: int) -> list[Message]:
         """Messages of user and assistant from `seq` `first` on, in order."""
         rest = f"FROM entry e WHERE {OWN} AND e.seq >= ? AND e.{SPOKEN} ORDER BY e.seq, e.n {bounds(limit)}"

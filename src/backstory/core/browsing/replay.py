@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from datetime import timedelta
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...domain.census import ConversationTally
@@ -76,6 +79,18 @@ class Replay(CorePart):
             calls.setdefault(call.message, []).append(call)
         return ReplayPart(places, end, store.messages.of(conversation.id, places), traces, calls)
 
+    def places_after(self, conversation: Conversation, start: int, size: int, *, most: int) -> int:
+        """How many of `size` places from `start` on have together at most `most` messages and calls; at least one."""
+        counts = self.engine.store.messages.counts(conversation.id, range(start, start + size))
+        return _fitting([counts.get(seq, 0) for seq in range(start, start + size)], most)
+
+    def places_before(self, conversation: Conversation, end: int, size: int, *, most: int) -> int:
+        """How many of the last `size` places before `end` have together at most `most` messages and calls; at least one,
+        if there is any."""
+        places = range(max(end - size, 0), end)
+        counts = self.engine.store.messages.counts(conversation.id, places)
+        return min(_fitting([counts.get(seq, 0) for seq in reversed(places)], most), len(places))
+
     def prompts(self, conversation: Conversation) -> list[ReplayPrompt]:
         room = self.engine.store.messages
         texts = dict(room.prompts(conversation.id, LONGEST_PROMPT))
@@ -124,6 +139,11 @@ class Replay(CorePart):
 
     def _find(self, which: ConversationFilter) -> list[Conversation]:
         return self.engine.store.conversations.find(self.caller.visible_conversations(which))
+
+
+def _fitting(counts: Sequence[int], most: int) -> int:
+    """How many of the first numbers add up to at most `most`; at least one."""
+    return max(bisect_right(list(accumulate(counts)), most), 1)
 
 
 def _passage(text: str, wanted: str) -> str:

@@ -23,7 +23,8 @@ from .cards import conversation_card
 from .files import conversation_files
 from .tool_calls import shown_calls
 
-PAGE_MESSAGES = 60  # places that one part holds
+PAGE_MESSAGES, PAGE_ENTRIES = 60, 120
+"""Places that one part has, and messages, calls and thoughts at them: an answer may have hundreds of calls."""
 BEFORE = 4  # places before the one that is asked for
 MOST_PROMPTS = 100
 MOST_FILES = 40
@@ -41,7 +42,8 @@ def page(core: Core, asked: PageQuery) -> View:
     at = asked.number("at", 0)
     first = asked.number("from", max(at - BEFORE, 1), least=1)
     size = asked.number("size", PAGE_MESSAGES, least=1, most=PAGE_MESSAGES)
-    part = core.replay.part(conversation, first - 1, size)
+    fitting = core.replay.places_after(conversation, first - 1, size, most=PAGE_ENTRIES)
+    part = core.replay.part(conversation, first - 1, max(fitting, min(at - first + 1, size)))
     body = {
         "conversation": {
             **conversation_card(conversation, part.end),
@@ -79,6 +81,7 @@ def _found(core: Core, conversation: Conversation, text: str) -> Json:
 def _part(core: Core, conversation: Conversation, part: ReplayPart) -> Json:
     """Messages are numbered from 1."""
     before, last = part.places.start, min(part.places.stop, part.end)
+    earlier = before and core.replay.places_before(conversation, before, PAGE_MESSAGES, most=PAGE_ENTRIES)
     version = (conversation.id, conversation.updated_at, part.end)
     todos = figure(core, ("todos", version), lambda: core.replay.todo_lists(conversation))
     subagents = figure(core, ("subagents", version), lambda: core.replay.subagents(conversation))
@@ -86,9 +89,7 @@ def _part(core: Core, conversation: Conversation, part: ReplayPart) -> Json:
     return {
         "first": before + 1,
         "last": last,
-        "earlier": {"from": max(before - PAGE_MESSAGES, 0) + 1, "size": min(before, PAGE_MESSAGES)}
-        if before > 0
-        else None,
+        "earlier": {"from": before - earlier + 1, "size": earlier} if earlier else None,
         "later": {"from": last + 1} if last < part.end else None,
         "messages": message_bodies(part, prompts),
         "todos": {each.message: _todo_body(each) for each in todos},

@@ -122,7 +122,11 @@ def file_page(core: Core, asked: PageQuery) -> View:
         ],
         "sessions": sessions,
         "total": len({hit.conversation for hit in own}),
-        "story": story_body(_story(core, path, project, is_from_root=bool(wanted))),
+        "story": figure(
+            core,
+            ("story", path, project, wanted),
+            lambda: story_body(_story(core, path, project, is_from_root=bool(wanted))),
+        ),
         "can_blame": core.caller.is_local and os.path.isfile(file_on_disk(core, path, project)),
     }
     return View("file.html", body, path)
