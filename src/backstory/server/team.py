@@ -12,6 +12,7 @@ from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
 from ..core.background import BACKUPS, CHECK_BACKUPS_S, ERASURE, START_AFTER_S
 from ..core.backups import Backups
+from ..core.contents import waiting_texts
 from ..core.forgetting.erasure import erase_everywhere
 from ..core.projects import project_root
 from ..domain.errors import BackstoryError, Unavailable, install_hint
@@ -291,8 +292,7 @@ class TeamServer:
             with self._tenants.lend(tenant) as engine:
                 sessions += engine.store.team.count_connections()
                 problems += len(engine.problems.reported())
-                if engine.backlog is not None:
-                    waiting += engine.store.vectors.count_waiting(engine.backlog.space)
+                waiting += waiting_texts(engine)
                 if tenant == ORDINARY:  # only a user's own server delivers to the spaces of others
                     deliveries += len(engine.store.outgoing.all())
         pool = self._pool.figures() if self._pool is not None else NO_CONNECTIONS

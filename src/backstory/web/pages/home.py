@@ -10,6 +10,7 @@ from itertools import islice
 from ...core import Core
 from ...core.browsing import HEADS
 from ...core.browsing.resumption import resume_line
+from ...core.contents import waiting_texts
 from ...domain.census import ConversationTally
 from ...domain.filters import Bounds, ConversationFilter
 from ...domain.lines import one_line
@@ -153,11 +154,8 @@ def _assistants(tallies: list[ConversationTally]) -> list[Json]:
 
 def waiting(core: Core) -> Json:
     """Pending work in the background."""
-    engine = core.engine
-    vectors = 0 if engine.backlog is None else engine.store.vectors.count_waiting(engine.backlog.space)
-    unread = engine.store.sync.problems()
     return {
-        "vectors": vectors,
-        "unreadable_files": len(unread),
-        "problems": [each.sentence for each in engine.problems.reported()],
+        "vectors": waiting_texts(core.engine),
+        "unreadable_files": len(core.engine.store.sync.problems()),
+        "problems": [each.sentence for each in core.engine.problems.reported()],
     }
