@@ -1,9 +1,10 @@
 """Retrieval quality through the product's own search, one configuration for all sets.
 
-    python bench/retrieval.py SETS_DIRECTORY OUT_DIRECTORY [SET ...]
+    python bench/retrieval.py SETS_DIRECTORY OUT_DIRECTORY [SET ...] [--words]
 
 Each set (corpus.jsonl, queries.jsonl) is kept in a store of its own, as conversations of projects; each query
-is asked of `core.ask.messages` and the ranking written to OUT_DIRECTORY/SET.jsonl for a scorer.
+is asked of `core.ask` and the ranking written to OUT_DIRECTORY/SET.jsonl for a scorer: conversations as every tool ranks them where the set asks
+for sessions, single messages elsewhere. `--words` searches without embeddings.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ from typing import Any
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
+from backstory.core.ask import Inquiry
+from backstory.core.projects.related import EVERY_PROJECT
+from backstory.domain.filters import Filter, Kind
 from backstory.domain.records import Conversation, Message
 
-CODING = ("codesess",)  # sets of conversations with coding assistants; the others are chats
+CODING = ("codesess",)
+"""Sets of conversations with coding assistants, whose answers are sessions; the others are chats."""
 DEPTH = 100  # results asked for: what the scorer looks at
 
 
@@ -62,26 +67,37 @@ def message(turn: dict[str, Any], place: int, surface: str) -> Message:
     )
 
 
+def ranked(core: Core, query: dict[str, Any], by_session: bool) -> list[str]:
+    projects = (query["conversation"],)
+    if not by_session:
+        return [each.id for each in core.ask.messages(query["text"], limit=DEPTH, projects=projects)]
+    where = Filter(kinds=(Kind.MESSAGE,), projects=projects)
+    inquiry = Inquiry(query["text"], EVERY_PROJECT, where=where, limit=DEPTH, reads_histories=False)
+    return [hit.conversation for hit in core.ask.find(inquiry).hits[:DEPTH] if hit.conversation]
+
+
 def run(core: Core, queries: Path, out: Path) -> float:
     """Ask every query; the CPU milliseconds of one."""
     spent = count = 0.0
     with out.open("w", encoding="utf-8") as file:
         for query in lines(queries):
             start = time.process_time()
-            found = core.ask.messages(query["text"], limit=DEPTH, projects=(query["conversation"],))
+            ids = ranked(core, query, queries.parent.name in CODING)
             spent += time.process_time() - start
             count += 1
-            file.write(json.dumps({"id": query["id"], "ranked": [message.id for message in found]}) + "\n")
+            file.write(json.dumps({"id": query["id"], "ranked": ids}) + "\n")
     return 1000 * spent / count
 
 
 def main(sets: Path, out: Path, names: list[str]) -> None:
+    source = "off" if "--words" in names else "local"
+    names = [name for name in names if name != "--words"]
     for name in names or sorted(path.name for path in sets.iterdir() if path.is_dir()):
-        core = open_core(read_settings({"home": out / name}))
+        core = open_core(read_settings({"home": out / name, "embeddings": source}))
         if not core.engine.store.entries.size_hint():
             keep_corpus(core, sets / name / "corpus.jsonl")
-        assert core.engine.backlog is not None
-        core.engine.backlog.drain()
+        if core.engine.backlog is not None:
+            core.engine.backlog.drain()
         cpu_ms = run(core, sets / name / "queries.jsonl", out / f"{name}.jsonl")
         print(f"{name}: {cpu_ms:.1f} ms CPU a query", flush=True)
         core.engine.close()

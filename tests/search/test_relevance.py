@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from backstory.domain.filters import Filter
 from backstory.search.backlog import Backlog
 from backstory.search.engine import Search
+from backstory.search.evidence import Gathering
 from backstory.search.minilm import MiniLM
+from backstory.search.relevance import highest_unrelated_cosine, is_relevant
 from backstory.store import Store
 
 from ..doubles import make_conversation, make_messages
@@ -77,6 +80,21 @@ def test_texts_without_a_word_in_common_are_found_by_their_meaning(store: Store,
     backlog.drain()
     found = [bool(Search(store, backlog).find(query, Filter()).hits) for query, _ in labelled("same")]
     assert all(found)
+
+
+def test_an_answer_in_other_words_is_found_where_it_stands_out_from_texts_that_are_like_each_other(
+    store: Store, model: MiniLM
+) -> None:
+    """Its cosine alone is what the nearest of so many unrelated texts may have."""
+    save(store, [*TEXTS, "We render Markdown on the server and sanitize it with bleach."])
+    backlog = Backlog(store, model)
+    backlog.drain()
+    evidence = Gathering(store, backlog, "preventing script injection in comments", Filter()).evidence()
+    texts = 560
+    assert np.nanmax(evidence.cosine) < highest_unrelated_cosine(evidence, texts)
+    assert is_relevant(evidence, lambda: texts)
+    unrelated = Gathering(store, backlog, "how many legs does a spider have", Filter()).evidence()
+    assert not is_relevant(unrelated, lambda: texts)
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ class Gathering:
             has_known_word=any(posting.frequency for posting in words.postings),
             vector=meaning.vector if meaning is not None else None,
             notices=self._notices(meaning),
-            is_whole=choice.is_whole and len(near) < NEAR * self._pool,
+            is_whole=choice.is_whole and len(near) < self._most_near,
         )
 
     def _query_vector(self) -> QueryVector | None:
@@ -299,11 +299,16 @@ class Gathering:
         ]
         return match_conversations(own, self._shapes, self._store.entries.passing(self._where))
 
+    @property
+    def _most_near(self) -> int:
+        """How many entries are proposed by their vectors. Memories alone are judged by these mostly, so the whole crowd around the query is compared."""
+        return (CROWD if self._where.kinds == (Kind.MEMORY,) else NEAR) * self._pool
+
     def _near(self, meaning: QueryVector | None) -> Mapping[int, float]:
         if meaning is None or meaning.vector is None:
             return {}
         nearest = self._store.vectors.nearest
-        near = nearest(meaning.space, meaning.vector, self._where, NEAR * self._pool)
+        near = nearest(meaning.space, meaning.vector, self._where, self._most_near)
         if not self._where.kinds and self._shapes.is_memory.any():
             memories = self._where._replace(kinds=(Kind.MEMORY,))
             near = {**near, **nearest(meaning.space, meaning.vector, memories, NEAR_MEMORIES)}

@@ -50,9 +50,8 @@ def is_relevant(evidence: Evidence, count_texts: Callable[[], int]) -> bool:
     if _by_words(evidence).any():
         return True
     has_related = _has_related_words(evidence)
-    nearness = (
-        evidence.cosine + RELATED_WORTH * has_related
-    )  # NaN, which is not near, where there is no vector
+    # NaN, which is not near, where there is no vector
+    nearness = evidence.nearness + RELATED_WORTH * has_related
     is_waiting = np.isnan(evidence.cosine) & has_related & evidence.related.any(0)
     return bool(is_waiting.any() or (nearness >= highest_unrelated_cosine(evidence, count_texts())).any())
 

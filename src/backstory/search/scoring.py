@@ -27,7 +27,6 @@ TOGETHER = 0.3
 MEANING = 1.2  # weight of the vectors' part beside the words' part, which is at most 1
 ALONE_MEANING = 6.0  # of a text that stands alone
 FLOOR, LEAST_TOP = 0.15, 0.55  # cosines: what strangers have, and the least that counts as full
-BEND = 1.1
 EXPECTED_BASE, EXPECTED_SLOPE = 0.05, 0.6  # of the vectors' part, given the words' part
 EXPECTED_QUIET = 0.3
 ASSISTANT = 1.15  # in coding conversations the answer is usually the assistant's
@@ -113,7 +112,7 @@ def score(evidence: Evidence) -> Scores:
     words = absolute / _best(absolute, ~traits.is_quiet)
     meaning = _meaning(_window_nearness(evidence, traits), words, traits.is_quiet)
     is_known = (words > 0) | ~np.isnan(evidence.cosine)
-    base = np.where(is_known, _mixed(words, meaning, traits.is_alone), 0.0)
+    base = np.where(is_known, _mixed(words, meaning, coverage, traits.is_alone), 0.0)
     is_short = traits.is_assistant & (traits.size <= LONGEST_NO_ANSWER)
     knows_nothing = _says(_NO_ANSWER, evidence, is_short, _NO_ANSWER_HINTS)
     gives_none = knows_nothing | _says(_ANNOUNCES, evidence, is_short, _ANNOUNCES_HINTS)
@@ -131,9 +130,10 @@ def score(evidence: Evidence) -> Scores:
     return Scores(words, meaning, prompt, total, coverage, absolute, again, is_apt)
 
 
-def _mixed(words: Floats, meaning: Floats, is_alone: Flags) -> Floats:
-    """A text that stands alone is judged more by its meaning; on the same scale, since both kinds are compared."""
-    alone = (words + ALONE_MEANING * meaning) * (1 + MEANING) / (1 + ALONE_MEANING)
+def _mixed(words: Floats, meaning: Floats, coverage: Floats, is_alone: Flags) -> Floats:
+    """A text that stands alone is judged more by its meaning, and by its words as far as they cover the query: nothing beside it
+    has the others. Both kinds are on the same scale, since they are compared."""
+    alone = (words * coverage + ALONE_MEANING * meaning) * (1 + MEANING) / (1 + ALONE_MEANING)
     return np.where(is_alone, alone, words + MEANING * meaning)
 
 
@@ -213,7 +213,7 @@ def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
     if not known.any():
         return expected
     top = max(float(nearness[known].max()), LEAST_TOP)
-    near = np.maximum((np.where(known, nearness, 0.0) - FLOOR) / (top - FLOOR), 0.0) ** BEND
+    near = np.maximum((np.where(known, nearness, 0.0) - FLOOR) / (top - FLOOR), 0.0)
     # where few have vectors, the best of those few is seldom what was asked for: the fewer, the less they decide
     share = np.sqrt(known[~is_quiet].mean()) if not is_quiet.all() else 1.0
     return np.where(known, expected + share * (near - expected), expected)

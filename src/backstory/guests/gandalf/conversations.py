@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .recall import ConversationHit, ReaderState, RecallPage, RecallParts, RecallQuery
 
 SHOWN_FILES = 2
-FILES_CHARS = 50
-LONGEST_TITLE = 60
+FILES_CHARS = 30
+LONGEST_TITLE = 50
 MOST_DAYS = 60
 NOTHING_FOUND = "No history of another assistant was found on this machine."
 LOOK_AGAIN = " fast_mode false looks again."
