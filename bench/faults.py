@@ -141,7 +141,7 @@ class Load:
         tokens = {user: token_of(user, environment_of(self._home, self._direct_url)) for user in USERS}
         self._callers = [
             Caller(self, number, user, tokens[user])
-            for number, user in enumerate(USER for USER in USERS for _ in range(CLIENTS_EACH))
+            for number, user in enumerate(sorted(USERS * CLIENTS_EACH))
         ]
         for caller in self._callers:
             caller.start()
