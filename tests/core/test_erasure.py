@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from backstory.core import Caller, Core, Engine
+from backstory.core.forgetting import erasure
 from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
 from backstory.core.sync import Sync
@@ -121,6 +122,47 @@ def test_clearing_everything_leaves_no_byte(call: Call, core: Core, tmp_path: Pa
         call("save_context", context_text=f"{marker}{n} is called heron {'and egret ' * n}.")
     assert call("clear_all_context", confirmation="confirm")["deleted_count"] == 60
     assert_gone(core.engine.store, tmp_path, marker)
+
+
+def test_many_memories_are_forgotten_in_short_transactions(
+    call: Call, core: Core, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "MEMORIES_AT_ONCE", 3)
+    store = core.engine.store
+    for n in range(10):
+        call("save_context", context_text=f"{marker}{n} is called heron.")
+    left: list[int] = []
+
+    def save_one_more() -> None:
+        if not left:
+            call("save_context", context_text=f"{marker}later is called egret.")
+        left.append(store.census().memories)
+
+    monkeypatch.setattr(erasure, "_let_others_write", save_one_more)
+    receipt = Erasure(core.engine).forget(ForgetRequest(memories=Filter(surfaces=("projectmemory",))))
+    assert left[:3] == [8, 5, 2]
+    assert receipt.removed["memories"] == 11
+    assert_gone(store, tmp_path, marker)
+
+
+def test_forgetting_many_memories_goes_on_where_it_was_interrupted(
+    call: Call, core: Core, tmp_path: Path, marker: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "MEMORIES_AT_ONCE", 3)
+    store, everything = core.engine.store, ForgetRequest(memories=Filter(surfaces=("projectmemory",)))
+    for n in range(10):
+        call("save_context", context_text=f"{marker}{n} is called heron.")
+    with monkeypatch.context() as patched:
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        patched.setattr(erasure, "_let_others_write", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            Erasure(core.engine).forget(everything)
+    assert (store.census().memories, store.residue.get() is None) == (7, False)
+    assert Erasure(core.engine).forget(everything).removed["memories"] == 7
+    assert_gone(store, tmp_path, marker)
 
 
 def plant(call: Call, key: str, marker: str) -> None:

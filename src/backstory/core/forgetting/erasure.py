@@ -6,6 +6,8 @@ Exports and stored sessions of a team server's callers are in the store and are 
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,12 +24,15 @@ from ..brief.files import BriefFiles
 from ..client_memories.feeding import withdraw
 from ..engine import Engine
 from ..handoff.files import remove_handoff_files
+from ..sync.transactions import GAP_S
 from .removal import ForgetRequest, Removal, all_conversations
 
 AT_ONCE_BYTES = 30_000_000
 """Smaller stores are overwritten before the answer, larger ones in the background if there is a worker."""
 LOCKED_AT_ONCE_BYTES = 2_000_000
 """Tables that others wait for are rewritten at any time up to this size: about 100 ms on a busy machine."""
+MEMORIES_AT_ONCE = 100
+"""Memories that one transaction forgets: at most 70 ms of CPU in a store of 100,000."""
 LOOK_EVERY_S = 3600.0
 
 
@@ -47,27 +52,49 @@ class Erasure:
         since = self._since(request)
         handoffs = self.engine.store.handoffs.after(request.conversations)
         briefs = BriefFiles(self.engine.settings.home)
+        counts, files = self._forget_portions(request)
         with self.engine.store.transaction():
             removed = self._removal(self.engine.store).forget(request)
-            if removed.counts:
+            counts.update(removed.counts)
+            if counts:
                 briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
                 afterwards()
-        if not removed.counts and not with_backups:
+        if not counts and not with_backups:
             return Receipt({})
         briefs.clear()  # what was rendered meanwhile
-        rewritten = withdraw(self.engine.settings.home) if removed.counts else []
+        files += [file.path for file in removed.files if file.run()]
+        rewritten = withdraw(self.engine.settings.home) if counts else []
         backups = [
             backup for backup in Backups(self.engine).find() if since is None or backup.made_at >= since
         ]
         changed = self._forget_in_backups(request, backups) if with_backups else {}
         return Receipt(
-            {**removed.counts, **changed},
-            files=(*(file.path for file in removed.files if file.run()), *rewritten),
-            pending=self._overwrite() if removed.counts else "",
+            {**counts, **changed},
+            files=(*dict.fromkeys(files), *rewritten),
+            pending=self._overwrite() if counts else "",
             backups=() if with_backups else tuple(map(self._stale, backups)),
             handed_over=remove_handoff_files(self.engine.settings.home, handoffs),
-            machines=self._machines() if removed.counts else (),
+            machines=self._machines() if counts else (),
         )
+
+    def _forget_portions(self, request: ForgetRequest) -> tuple[Counter[str], list[str]]:
+        """Forget all but the last of many memories, each portion in a transaction of its own, so that other writers wait briefly.
+
+        Returns the counts by place and the files that were rewritten. The caller forgets the rest by the request
+        itself, and so what was saved meanwhile. After an interruption the rest can be forgotten again."""
+        store, where = self.engine.store, request.memories
+        counts: Counter[str] = Counter()
+        files: list[str] = []
+        ids = [id for id, _ in store.memories.stamps(where)] if where is not None else []
+        for start in range(0, len(ids) - MEMORIES_AT_ONCE, MEMORIES_AT_ONCE):
+            assert where is not None
+            some = where._replace(ids=tuple(ids[start : start + MEMORIES_AT_ONCE]))
+            removed = self._removal(store).forget(request._replace(conversations=(), memories=some))
+            counts.update(removed.counts)
+            # The next portion expects the files as this one leaves them.
+            files += [file.path for file in removed.files if file.run()]
+            _let_others_write()
+        return counts, files
 
     def with_subagents(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         """These, and those that were started in them to do a part of their work."""
@@ -185,6 +212,10 @@ class Erasure:
     def _stale(self, backup: Backup) -> StaleBackup:
         kept_for = timedelta(days=self.engine.settings.backups_kept)
         return StaleBackup(str(backup.path), backup.made_at + kept_for if backup.reason == DAILY else None)
+
+
+def _let_others_write() -> None:
+    time.sleep(GAP_S)
 
 
 def erase_everywhere(engine: Engine) -> float:
