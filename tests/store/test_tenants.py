@@ -285,7 +285,13 @@ def test_a_store_with_a_schema_of_its_own_is_moved_whole(separate: str) -> None:
         PostgresStore(pool, tenant=BEN)
         ann = PostgresStore(pool, tenant=ANN)
         assert pool.tenants() == [ANN, BEN]
-        assert rows_of(separate, SCHEMA, tables) == before
+        # migrations since then added a column; the rows that were moved have its default
+        expected = before | {
+            "audited": [
+                row.replace("'credential'", "'memories': '', 'credential'") for row in before["audited"]
+            ]
+        }
+        assert rows_of(separate, SCHEMA, tables) == expected
         assert ann.problems() == []
         assert len(ann.text.holding(Unit(("tokenrepository",)))) > 0
         assert len(ann.text.holding(Unit(("token",), is_prefix=True))) > 0
