@@ -85,6 +85,20 @@ def test_a_reply_that_is_too_long_is_not_read_to_its_end() -> None:
         exchange(Request(url), PATIENCE_S, 1_000)
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_what_is_meant_for_this_machine_does_not_go_through_a_proxy(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        address = f"http://127.0.0.1:{proxy.getsockname()[1]}"
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, address)
+        monkeypatch.delenv("no_proxy", raising=False)
+        with answering(lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nhere")) as url:
+            reply = exchange(Request(url.replace("127.0.0.1", host)), PATIENCE_S, 1_000)
+    assert reply.body == b"here"
+
+
 def test_a_connection_that_ends_early_is_no_timeout() -> None:
     with answering(lambda connection: None) as url, pytest.raises(ConnectionError):
         exchange(Request(url), PATIENCE_S, 1_000)

@@ -16,6 +16,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, NamedTuple
 from urllib import request
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 READ_BYTES = 65_536
@@ -117,9 +118,9 @@ class _Deadline:
 
 
 def _opener(question: request.Request, deadline: _Deadline) -> request.OpenerDirector:
-    host = question.host.rpartition(":")[0] or question.host
     # what is meant for this machine does not leave it, whatever proxy is set
-    proxies = request.ProxyHandler({}) if host.strip("[]") in LOOPBACK else request.ProxyHandler()
+    is_local = urlsplit(question.full_url).hostname in LOOPBACK
+    proxies = request.ProxyHandler({}) if is_local else request.ProxyHandler()
     return request.build_opener(_NoRedirects, proxies, _Http(deadline), _Https(deadline))
 
 

@@ -659,6 +659,9 @@ def test_the_commands_join_show_and_leave(team: TeamOfLaptops, tmp_path: Path) -
     (space,) = json.loads(typed("team", "status", "--json", home=folder).stdout)["spaces"]
     assert (space["memories"], space["waiting"], space["problem"]) == (1, [], "")
     assert "walrus" in typed("search", "walrus script", "--embeddings", "off", home=folder).stdout
+    assert "1 memory, last read" in typed("doctor", "--embeddings", "off", home=folder).stdout
+    installed = typed("install", "codex", "--yes", home=folder, HOME=str(tmp_path / "person"))
+    assert "Spaces of your team on this machine: ops." in installed.stdout, installed.stdout
     assert "Left ops" in typed("team", "leave", "ops", home=folder).stdout
     assert json.loads(typed("team", "status", "--json", home=folder).stdout) == {"spaces": []}
     missing = typed("team", "join", team.proxy.url, home=folder)

@@ -29,6 +29,7 @@ from ..core import Engine
 from ..core.client_memories.feeding import refused_files
 from ..core.contents import StoreContents, backup_state, contents_of, waiting_texts
 from ..core.devices.setup import synced_place
+from ..core.team.spaces import Spaces
 from ..domain.errors import BackstoryError
 from ..domain.lines import counted
 from ..domain.when import iso
@@ -239,6 +240,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield _waiting(engine)
         yield _histories(engine, contents)
         yield _background(engine)
+        yield from _joined_spaces(engine)
     except BackstoryError as error:  # damage may show only when a page is read
         yield Check("integrity", "fail", error.message, error.hint)
     finally:
@@ -249,6 +251,22 @@ def _standby(engine: Engine, settings: Settings) -> Check:
     if problem := engine.store.standby_problem():
         return Check("standby", "warn", f"Searches run on the primary: {problem}", "Check read_url.")
     return Check("standby", "ok", f"{without_password(settings.read_url)} answers searches")
+
+
+def _joined_spaces(engine: Engine) -> Iterator[Check]:
+    """Spaces of the team that this machine has joined: whether they are read, and what waits to be delivered."""
+    for each in Spaces(engine).status():
+        name = f"space {each.space.name}"
+        read = f"{counted(each.memories, 'memory', 'memories')}, last read {each.contact.at[:16] or 'never'}"
+        refused = [delivery for delivery in each.waiting if delivery.problem]
+        if refused:
+            message = f"{counted(len(refused), 'memory', 'memories')} refused: {refused[0].problem}"
+            yield Check(name, "warn", message, "`backstory team status` lists them.")
+        elif each.contact.problem:
+            yield Check(name, "warn", f"{each.contact.problem} {read}", "`backstory team sync` tries again.")
+        else:
+            waiting = f", {len(each.waiting)} waiting to be delivered" if each.waiting else ""
+            yield Check(name, "ok", f"{read}{waiting}")
 
 
 def _team_stores(settings: Settings) -> Iterator[Check]:

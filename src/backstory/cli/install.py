@@ -20,8 +20,9 @@ from ..clients.steps import Consent, StepOutcome
 from ..core.client_memories.blocks import rendered
 from ..core.client_memories.fed import load_fed
 from ..core.client_memories.feeding import FEEDABLE, HEADING, Feeding
+from ..core.joined import JoinedSpaces
 from ..core.projects import project_root
-from ..domain.errors import BackstoryError, InvalidInput
+from ..domain.errors import BackstoryError, InvalidInput, Unreadable
 from ..settings import Settings
 from ..surfaces import load_surfaces
 from .first_look import cleanup_warning, look
@@ -118,7 +119,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     seen = _first_look(machine, settings, chosen) if is_reading else None
     # after the histories are read: what is written into memory files comes from them
     fed, notes = _feed(chosen, options, settings, is_asking=is_asking)
-    notes = [*filter(None, notes), *_next_steps(outcomes, is_plugin=options.plugin)]
+    steps = _next_steps(outcomes, team=_team_step(settings), is_plugin=options.plugin)
+    notes = [*filter(None, notes), *steps]
     report = step_report([*outcomes, *fed], notes, is_dry=options.dry_run)
     if seen is None:
         return report
@@ -250,14 +252,26 @@ def _overview(there: Sequence[str]) -> Report:
     return Report({"clients": {name: name in there for name in CLIENTS}}, f"{_client_table(there)}\n\n{hint}")
 
 
-def _next_steps(outcomes: Sequence[StepOutcome], *, is_plugin: bool) -> list[str]:
+def _team_step(settings: Settings) -> str:
+    try:
+        joined = JoinedSpaces(settings.home).all()
+    except Unreadable as error:  # which is no reason not to install
+        return error.message
+    if joined:
+        return (
+            f"Spaces of your team on this machine: {', '.join(joined)}. They are in every brief and search."
+        )
+    return "If your team has a server, `backstory team join URL` adds what it shares."
+
+
+def _next_steps(outcomes: Sequence[StepOutcome], *, team: str, is_plugin: bool) -> list[str]:
     changed = [each for each in outcomes if each.action in ("added", "updated")]
     if not changed:
         is_there = bool(outcomes) and all(each.action == "unchanged" for each in outcomes)
         return ["Nothing was changed: Backstory is already installed."] if is_there else []
     steps = [
         "Restart these programs. `backstory uninstall --all` undoes everything.",
-        "If your team has a server, `backstory team join URL` adds what it shares.",
+        team,
     ]
     hooks_file = PurePath(hooks.USER["codex"].path).name
     if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):
