@@ -16,7 +16,6 @@ from .graph.names import find_files
 from .part import CorePart
 
 if TYPE_CHECKING:
-    from ..domain.entries import Outline
     from ..search.engine import Hit
     from .ask import Ranking
 
@@ -51,14 +50,15 @@ class Suggestions(NamedTuple):
 
 
 class Previews(CorePart):
-    def show(self, hits: Sequence[Hit], ranking: Ranking, *, files: bool = False) -> list[Preview]:
-        """Previews of hits, or of other places in them. Entries that the caller may no longer see are left out."""
-        store = self.engine.store
-        visible = self.caller.visible(Filter())
-        outlines = store.entries.outlines((hit.entry for hit in hits), visible)
-        entries = self.load(o.entry for o in outlines)
-        later = self.load(o.entry for o in store.entries.outlines(ranking.later.values(), visible))
-        around = self._around(outlines)
+    def show(
+        self, hits: Sequence[Hit], ranking: Ranking, *, files: bool = False, context: bool = False
+    ) -> list[Preview]:
+        """Previews of hits, or of other places in them. Entries that the caller may no longer see are left out.
+
+        Only for a caller that shows them, files and what was said around a message are read."""
+        entries = self.load(hit.entry for hit in hits)
+        later = self.load(ranking.later.values())
+        around = self._around([*entries]) if context else {}
         named = self._files(list(entries.values())) if files else {}
         previews = []
         for hit in hits:
@@ -68,9 +68,9 @@ class Previews(CorePart):
             if isinstance(entry, Message):
                 passage = best_passage(entry.text, ranking.words)
                 content, is_whole = passage.text, passage.is_whole
-            context = around[hit.entry] or heading(entry)
+            text_around = around.get(hit.entry) or heading(entry)
             files_of, newer = named.get(entry.id, []), later.get(ranking.later.get(hit.entry, -1))
-            previews.append(Preview(hit, entry, content, is_whole, context, files_of, newer))
+            previews.append(Preview(hit, entry, content, is_whole, text_around, files_of, newer))
         return previews
 
     def suggestions(self, ranking: Ranking) -> Suggestions:
@@ -114,10 +114,11 @@ class Previews(CorePart):
         ]
         return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
 
-    def _around(self, outlines: Sequence[Outline]) -> dict[int, str]:
+    def _around(self, entries: Sequence[int]) -> dict[int, str]:
         """The text before and after each message; for tool output, the message it belongs to and the one that it answers."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
+        outlines = store.entries.outlines(entries, visible)
         neighbours = store.entries.neighbours(outlines, visible)
         beside = {(o.thread, o.seq): _excerpt(o.role, text) for o, text in neighbours}
         threads = tuple({o.thread for o in outlines if o.role and o.thread})

@@ -116,10 +116,9 @@ def match_conversations(
     scores, total = np.zeros(threads), 0.0
     for entries, weight in words:
         entries = _with_shapes(entries, shapes)
-        entries = entries[~shapes.is_quiet[entries]]
         if passing is not None:
             entries = entries[passing.among(entries)]
-        counts = np.bincount(shapes.thread[entries], minlength=threads)
+        counts = np.bincount(shapes.said_thread[entries], minlength=threads + 1)[1:]
         holding = np.count_nonzero(counts)
         rarity = weight * np.log(1 + (threads - holding + 0.5) / (holding + 0.5))
         scores += rarity * counts * (CONVERSATION_SATURATION + 1) / (counts + norm)

@@ -24,7 +24,7 @@ NO_THREAD = 0
 
 
 class Shapes(NamedTuple):
-    """The first four arrays are by the number of an entry, the others by the code of a thread."""
+    """The first five arrays are by the number of an entry, the others by the code of a thread."""
 
     size: NDArray[np.int32]
     """Characters of the text; 0 for a number that no entry has."""
@@ -33,6 +33,8 @@ class Shapes(NamedTuple):
     is_memory: Flags
     thread: NDArray[np.int32]
     """Code of the session or conversation; NO_THREAD for an entry without one."""
+    said_thread: NDArray[np.int32]
+    """One more than the code of the thread; 0 for a quiet entry."""
     thread_names: list[str | None]
     said_count: NDArray[np.int64]
     """Entries of the thread that are not quiet."""
@@ -95,12 +97,13 @@ class _KnownShapes:
         total = np.bincount(thread[spoken], size[spoken], minlength=len(self.codes)).astype(np.int64)
         count[: len(known.said_count)] += known.said_count
         total[: len(known.said_size)] += known.said_size
-        return Shapes(size, is_quiet, is_memory, thread, list(self.codes), count, total)
+        said_thread = np.where(is_quiet, np.int32(0), thread + np.int32(1))
+        return Shapes(size, is_quiet, is_memory, thread, said_thread, list(self.codes), count, total)
 
 
 def _nothing() -> Shapes:
     codes, flags, sums = np.zeros(0, np.int32), np.zeros(0, bool), np.zeros(0, np.int64)
-    return Shapes(codes, flags, flags, codes, [], sums, sums)
+    return Shapes(codes, flags, flags, codes, codes, [], sums, sums)
 
 
 def _numbers(listed: str | None) -> Numbers:

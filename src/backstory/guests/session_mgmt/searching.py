@@ -111,7 +111,7 @@ def quick_search(
     """Count what past conversations, reflections and items have on a subject and show the best. `get_more_results`
     with the cache_key pages the rest of the very same ranking."""
     ranking = _ranking(core, query, min_score, project)
-    previews = core.previews.show(ranking.hits[:1], ranking)
+    previews = core.previews.show(ranking.hits[:1], ranking, context=True)
     top = _result(previews[0]) if previews else None
     reply: QuickSearch = {
         "total_count": len(ranking.hits),
@@ -151,7 +151,7 @@ def get_more_results(
     else:
         ranking = _thawed(core, cache_key, query)
     hits = ranking.hits
-    page = core.previews.show(hits[offset : offset + limit], ranking)
+    page = core.previews.show(hits[offset : offset + limit], ranking, context=True)
     reply: MoreResults = {
         "results": [_result(each) for each in page],
         "has_more": offset + limit < len(hits),
@@ -208,7 +208,7 @@ def _ranking(
 def _reflected(
     core: Core, ranking: Ranking, limit: int, suggest: Callable[[], list[str]], *, files: bool = False
 ) -> ReflectionAnswer:
-    previews = core.previews.show(ranking.hits[:limit], ranking, files=files)
+    previews = core.previews.show(ranking.hits[:limit], ranking, files=files, context=True)
     reply: ReflectionAnswer = {
         "results": [_result(each, files=files) for each in previews],
         "total_found": len(ranking.hits),
