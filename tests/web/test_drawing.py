@@ -44,6 +44,8 @@ def test_code_and_bold_of_a_short_text_are_shown_as_such(
         ("> quoted <i>\n\n---\nafter", "quoted &lt;i&gt;\nafter"),
         ("…twice** and once", "…twice and once"),
         ("and **thrice…", "and thrice…"),
+        ("…true` masks `it`", "…true masks <code>it</code>"),
+        ("a ` alone", "a ` alone"),
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "| a | b |\n| 1 | 2 |"),
         ("a > b and #5", "a &gt; b and #5"),
     ],

@@ -9,6 +9,8 @@ import pytest
 from backstory.domain.filters import Bounds
 from backstory.domain.usage import ModelCall
 from backstory.domain.when import to_ms
+from backstory.web.figures import renew
+from backstory.web.pages.home import USAGE_DAYS
 
 from ..doubles import DAWN
 from .conftest import Pages
@@ -143,6 +145,21 @@ def test_the_chart_of_usage_has_all_that_the_total_has(
     assert sum(row["total"] for row in chart["rows"]) == body["usage"]["cost_usd"] == 30
     assert [row["total"] for row in chart["rows"] if row["total"]] == [15, 15]
     assert f"Cost by {unit}" in own_pages.get("/usage").text
+
+
+def test_home_shows_the_usage_of_the_last_days_or_of_all_time(own_pages: Pages) -> None:
+    usage, now = own_pages.core.engine.store.usage, own_pages.core.engine.now()
+    assert own_pages.json("/")["usage"] is None
+    old = ModelCall("old", "claude-sonnet-4-5", to_ms(now - timedelta(days=90)), output=2_000)
+    usage.put(MAIN, "codex", [old], {})
+    renew(own_pages.core)
+    home = own_pages.json("/")["usage"]
+    assert (home["days"], home["output"]) == (None, 2_000)
+    assert "Usage, all time" in own_pages.get("/").text
+    usage.put(MAIN, "codex", [ModelCall("new", "claude-sonnet-4-5", to_ms(now), output=3_000)], {})
+    renew(own_pages.core)
+    home = own_pages.json("/")["usage"]
+    assert (home["days"], home["output"]) == (USAGE_DAYS, 3_000)
 
 
 def test_a_missing_page_says_so(pages: Pages) -> None:

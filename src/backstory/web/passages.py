@@ -23,7 +23,6 @@ _QUOTE = lazy_pattern(r"^(…?)\s{0,3}>\s?")
 _FENCE = lazy_pattern(r"…?\s*(?:```|~~~)")
 _RULE = lazy_pattern(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|\|?[-:| ]*-{3,}[-:| ]*)$")
 """Also the line below the names of a table's columns."""
-_LONE_BOLD = lazy_pattern(r"\*\*")
 
 
 def marked(text: str, words: Sequence[str]) -> Markup:
@@ -83,17 +82,18 @@ def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
 
 def _line(line: str, words: Sequence[str]) -> Markup:
     if heading := _HEADING.match(line):
-        return Markup("<strong>{}</strong>").format(inline(_without_lone_bold(heading[1]), words))
+        return Markup("<strong>{}</strong>").format(inline(_without_lone_marks(heading[1]), words))
     if bullet := _BULLET.match(line):
         sign = {None: "•", " ": "☐"}.get(bullet[2], "☑")
-        return escape(f"{bullet[1].strip()}{sign} ") + inline(_without_lone_bold(bullet[3]), words)
-    return inline(_without_lone_bold(line), words)
+        return escape(f"{bullet[1].strip()}{sign} ") + inline(_without_lone_marks(bullet[3]), words)
+    return inline(_without_lone_marks(line), words)
 
 
-def _without_lone_bold(line: str) -> str:
-    """A passage may begin or end in a bold text: the other mark of it is missing then."""
-    marks = list(_LONE_BOLD.finditer(line))
-    if len(marks) % 2 == 0 or "`" in line:
-        return line
-    lone = marks[0] if line.startswith("…") else marks[-1]
-    return line[: lone.start()] + line[lone.end() :]
+def _without_lone_marks(line: str) -> str:
+    """A passage may begin or end in code or in a bold text: the other mark of it is missing then."""
+    for mark in ("`", "**"):
+        if line.count(mark) % 2 and (mark == "`" or "`" not in line):
+            place = line.find(mark) if line.startswith("…") else line.rfind(mark)
+            if line.startswith("…") or line.endswith("…"):
+                line = line[:place] + line[place + len(mark) :]
+    return line

@@ -11,6 +11,7 @@ from ...core import Core
 from ...core.browsing import HEADS
 from ...core.browsing.resumption import resume_line
 from ...core.contents import waiting_texts
+from ...core.usage import TOKENS
 from ...domain.census import ConversationTally
 from ...domain.filters import Bounds, ConversationFilter
 from ...domain.lines import one_line
@@ -73,9 +74,12 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
 
 
 def _usage(core: Core, now: datetime) -> Json | None:
-    """Tokens and cost of the last days, or None where there were none."""
-    usage = core.usage.total(Bounds(since=now - timedelta(days=USAGE_DAYS)))
-    return None if usage is None else {**usage, "days": USAGE_DAYS}
+    """Tokens and cost of the last days, or of all time where there were none; None where nothing is known."""
+    for days, bounds in ((USAGE_DAYS, Bounds(since=now - timedelta(days=USAGE_DAYS))), (None, Bounds())):
+        usage = core.usage.total(bounds)
+        if usage is not None and any(usage[name] for name in TOKENS):
+            return {**usage, "days": days}
+    return None
 
 
 def read_histories(core: Core, asked: PageQuery) -> Redirect:
