@@ -12,7 +12,7 @@ from backstory.core.ask import SURE, Inquiry
 from backstory.core.projects.related import EVERY_PROJECT
 from backstory.domain.filters import Filter, Kind
 from backstory.search.engine import Found
-from backstory.search.evidence import QUOTA
+from backstory.search.evidence import CROWD, QUOTA
 from backstory.store import Store
 
 from ..conftest import OpenCore
@@ -53,10 +53,12 @@ def test_who_wants_a_few_memories_is_not_kept_waiting_for_all_that_match(
         return find(query, where, pool=pool)
 
     monkeypatch.setattr(core.engine.search, "find", watched)
-    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(QUOTA.memories + 1)])
+    # more than words and vectors propose at first
+    count = max(QUOTA.memories, CROWD) + 1
+    core.engine.store.memories.put([make_memory(f"m{n}", f"walrus {n}") for n in range(count)])
     assert len(found_memories(core, "walrus", 5)) == 5
     assert pools == [1]
-    assert len(found_memories(core, "walrus", QUOTA.memories + 1)) == QUOTA.memories + 1
+    assert len(found_memories(core, "walrus", count)) == count
     assert pools == [1, 1, 4]
 
 
