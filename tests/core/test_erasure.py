@@ -59,7 +59,14 @@ def bytes_on_disk(store: Store, home: Path) -> bytes:
         files += [path for path in home.rglob("*") if path.is_file() and THEIRS not in path.parts]
     results = [zstd.decompress(row[0]) for row in _results(store)]
     unpacked = [zlib.decompress(row[0]) for row in packed]
-    return b"\0".join([*(path.read_bytes() for path in files), *unpacked, *results])
+    return b"\0".join([*map(_contents, files), *unpacked, *results])
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:  # PostgreSQL removes its caches, such as pg_internal.init, at any time
+        return b""
 
 
 def _results(store: Store) -> list[Any]:
