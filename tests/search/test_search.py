@@ -14,6 +14,7 @@ import pytest
 from backstory.domain.entries import EntryVectors
 from backstory.domain.errors import Unavailable
 from backstory.domain.filters import Filter, Kind
+from backstory.domain.records import Message
 from backstory.search.backlog import SMALL_BACKLOG, Backlog
 from backstory.search.engine import Found, Search
 from backstory.store import Store
@@ -252,3 +253,29 @@ def test_a_store_that_cannot_be_written_can_still_be_searched(tmp_path: Path) ->
         store.memories.put([make_memory("waiting", "car wash")])
         store.database.rows("PRAGMA query_only = ON")
         assert set(ids(store, search.find("car", Filter()))) == {"it", "waiting"}
+
+
+def test_a_subagent_that_matches_hardly_better_stands_behind_its_head(store: Store) -> None:
+    put_family(store, "The heron nests in the reeds at the lake.", "Heron nests: reeds. Heron, nests, reeds.")
+    (hit,) = Search(store, None).find("heron nests reeds", Filter()).hits
+    assert (hit.conversation, place_of(store, hit.entry)) == ("main", "main")
+    assert len(hit.other_places) == 1
+
+
+def test_a_subagent_that_matches_clearly_better_is_shown_in_place_of_its_head(store: Store) -> None:
+    put_family(store, "Look for birds, a heron or so.", "The heron nests in the reeds.")
+    (hit,) = Search(store, None).find("heron nests reeds", Filter()).hits
+    assert (hit.conversation, place_of(store, hit.entry)) == ("main", "sub")
+
+
+def put_family(store: Store, of_head: str, of_subagent: str) -> None:
+    main = make_conversation("main")
+    sub = make_conversation("sub", kind="subagent", parent="main")
+    store.conversations.add(main, make_messages("main", "Which birds are there?", of_head), [])
+    store.conversations.add(sub, make_messages("sub", "Look for birds.", of_subagent), [])
+
+
+def place_of(store: Store, entry: int) -> str:
+    message = store.entries.load([entry])[entry]
+    assert isinstance(message, Message)
+    return message.conversation

@@ -70,6 +70,19 @@ def test_a_stated_decision_stands_first_after_ten_restatements(core: Core) -> No
     assert DECISION in first_decision(use(core, "brief"))
 
 
+@pytest.mark.requirement("backstory.recall.superseded")
+def test_a_statement_stands_behind_an_answer_that_is_more_certain(core: Core) -> None:
+    hold(core, 0, "How are invoices numbered?", "Invoices are numbered by a sequence per country and year.")
+    hold(core, 1, "Next point.", "We decided to print numbered invoices of one country on grey paper.")
+    for number in range(2, 12):  # other subjects: certainty depends on how rare the words are
+        hold(core, number, f"Check the {number}th gate.", f"Gate {number} is shut.")
+    while derive_next(core.engine.store):
+        pass
+    answer = use(core, "recall", query="How are invoices numbered per country and year?")
+    assert answer.splitlines()[0].split()[0] == "0#2", answer
+    assert "grey paper" in answer
+
+
 @pytest.mark.requirement("backstory.brief")
 def test_sessions_that_only_ask_contribute_nothing(core: Core) -> None:
     hold(core, 0, DECISION, "Noted.")

@@ -91,13 +91,13 @@ class Lookup(CorePart):
         more = len(hits) - len(chosen) if ranking.is_sure else 0
         listed = self._with_further(self._shown(chosen, ranking), chosen, ranking)
         note_read(hit.id for hit in listed if hit.kind in MEMORY_KINDS)
-        answers = self._statements_first(inquiry, hits, listed, limit)
+        answers = self._with_statements(inquiry, hits, listed, limit)
         return LookupAnswer(answers, ranking.is_sure, more, ranking.notices)
 
-    def _statements_first(
+    def _with_statements(
         self, inquiry: Inquiry, hits: Sequence[Hit], listed: Sequence[LookupHit], limit: int
     ) -> list[LookupHit]:
-        """The hits, with statements that answer the query before the conversations.
+        """The hits, and the statements that answer the query, before the first hit that is no more certain than they are.
 
         Saved memories of the same certainty stay in front. A conversation that would be listed only for the message
         of a statement is not listed twice."""
@@ -105,10 +105,8 @@ class Lookup(CorePart):
         names = {each.name for each in answers}
         others = [each for each in listed if each.name not in names]
         best = max((each.certainty for each in answers), default=0.0)
-        saved = [each for each in others if each.kind in list(MemoryKind) and each.certainty >= best]
-        if not answers:
-            return others
-        return [*saved, *answers, *(each for each in others if each not in saved)][:limit]
+        place = next((n for n, each in enumerate(others) if not _precedes(each, best)), len(others))
+        return [*others[:place], *answers, *others[place:]][:limit]
 
     def _shown(self, hits: Sequence[Hit], ranking: Ranking) -> list[LookupHit]:
         entries = self.load([*(hit.entry for hit in hits), *ranking.later.values()])
@@ -160,6 +158,11 @@ class Lookup(CorePart):
             return ""
         own = memory.project == self.caller.project
         return freshness(memory, Path(self.caller.directory if own else memory.project))
+
+
+def _precedes(hit: LookupHit, certainty: float) -> bool:
+    """Return whether a hit is listed before statements of this certainty."""
+    return hit.certainty > certainty or (hit.certainty == certainty and hit.kind in MEMORY_KINDS)
 
 
 def _stated_hit(answer: AnsweringStatement) -> LookupHit:

@@ -15,6 +15,7 @@ from .ranking import Family, evaluate, features, likelihoods, relative_scores
 from .scoring import Scores
 
 COMPANY, COMPANY_SHARE = 3, 0.4  # of the mean of a conversation's best places, for each of its places
+CLEARLY_BETTER = 1.5  # times the score
 COPIED = 400  # characters at the beginning of a text that tell whether it is a copy
 SHORTEST_COPY = 120  # a shorter text may well be said twice
 
@@ -60,18 +61,25 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
     logits = evaluate(features(by_family, evidence, scores))
     shares = zip(relative_scores(logits).tolist(), likelihoods(logits).tolist(), strict=True)
     is_apt: list[bool] = scores.is_apt.tolist()
-    groups = [
-        Group(
-            column=family.places[0],
-            score=score,
-            likelihood=likelihood,
-            head=family.head,
-            places=family.places,
-            is_apt=any(is_apt[column] for column in family.places),
-        )
-        for family, (score, likelihood) in zip(by_family, shares, strict=True)
-    ]
+    groups = []
+    for family, (score, likelihood) in zip(by_family, shares, strict=True):
+        places = _head_first(family, evidence, scores)
+        any_is_apt = any(is_apt[column] for column in places)
+        groups.append(Group(places[0], score, likelihood, family.head, places, any_is_apt))
     return _without_copies(_best_first(_apt_first(groups)), evidence)
+
+
+def _head_first(family: Family, evidence: Evidence, scores: Scores) -> tuple[int, ...]:
+    """The places of a family, the best of the head itself first unless a subagent's is clearly better.
+
+    The head holds what came of its subagents' work, so it is the conversation to open if both match."""
+    if len(family.threads) == 1:
+        return family.places
+    of_head = [place for place in family.places if evidence.outlines[place].thread == family.head]
+    best = scores.total[family.places[0]]
+    if not of_head or best > CLEARLY_BETTER * scores.total[of_head[0]]:
+        return family.places
+    return (of_head[0], *(place for place in family.places if place != of_head[0]))
 
 
 def apart(evidence: Evidence, scores: Scores) -> list[Group]:
