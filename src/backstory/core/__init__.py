@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .browsing import Browsing
     from .browsing.chronicle import Chronicle
     from .browsing.export import ConversationExport
+    from .browsing.files import TouchedFiles
     from .browsing.replay import Replay
     from .events import Events
     from .failures import Failures
@@ -50,6 +51,7 @@ else:  # a call needs few of its parts: importing all of them takes 150 ms, and 
     Browsing = lazy_name("backstory.core.browsing", "Browsing")
     Chronicle = lazy_name("backstory.core.browsing.chronicle", "Chronicle")
     ConversationExport = lazy_name("backstory.core.browsing.export", "ConversationExport")
+    TouchedFiles = lazy_name("backstory.core.browsing.files", "TouchedFiles")
     Replay = lazy_name("backstory.core.browsing.replay", "Replay")
     Events = lazy_name("backstory.core.events", "Events")
     Failures = lazy_name("backstory.core.failures", "Failures")
@@ -143,6 +145,10 @@ class Core(CallContext):
     @property
     def failures(self) -> Failures:
         return Failures(self)
+
+    @property
+    def files(self) -> TouchedFiles:
+        return TouchedFiles(self)
 
     @property
     def forgetting(self) -> Forgetting:

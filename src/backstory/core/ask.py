@@ -17,7 +17,7 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..domain.entries import ALL, TextFields
+from ..domain.entries import ALL, Outline, TextFields
 from ..domain.errors import InvalidInput, check_at_least
 from ..domain.filters import EVERYTHING, Filter, Kind, MemoryPage, Order, Sorting
 from ..domain.kinds import MemoryKind, categories_of, kind_of
@@ -402,6 +402,10 @@ class Ask(CorePart):
         first, rest = hits[:FIRST_HITS], hits[FIRST_HITS:]
         later = self._superseded(first)
         return ranking._replace(hits=[*latest_first(first, later), *rest], later=later)
+
+    def outlines(self, hits: Iterable[Hit]) -> list[Outline]:
+        """The outlines of hits, unordered; entries that were deleted since are left out."""
+        return self.engine.store.entries.outlines((hit.entry for hit in hits), EVERYTHING)
 
     def _by_age(self, hits: Sequence[Hit], order: ResultOrder) -> list[Hit]:
         outlines = self.engine.store.entries.outlines(

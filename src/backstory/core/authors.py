@@ -41,6 +41,15 @@ def author_names(engine: Engine, caller: Caller, memories: Iterable[Memory]) -> 
     return names | {id: each.author_name for id, each in known.items() if each.author != person}
 
 
+def author_name(engine: Engine, caller: Caller, memory: Memory) -> str:
+    """The author of a memory that a team shares, even if it is the caller; empty for one's own."""
+    known = engine.store.contributions.get([memory.id]) if caller.space else {}
+    if memory.id in known:
+        return known[memory.id].author_name
+    source = source_of(memory)
+    return source.author if source else ""
+
+
 def _names_in_spaces(engine: Engine, copies: Sequence[str]) -> dict[str, str]:
     if not copies:
         return {}

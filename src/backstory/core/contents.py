@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 
 from ..domain.backups import Backup
@@ -37,22 +37,43 @@ class StoreContents(NamedTuple):
     assistants: int
 
 
-def contents_of(engine: Engine) -> StoreContents:
+def contents_of(engine: Engine, census: Census | None = None) -> StoreContents:
+    """All of it; with a census that was made before, only the parts that are cheap to read."""
     store = engine.store
     return StoreContents(
-        store.census(),
+        census or store.census(),
         store.archive.census(),
         store.sync.census(),
-        store.sync.problems(),
+        unreadable_files(engine),
         store.origins.census(),
         store.results.count_lost(),
         len({each.surface for each in store.conversations.tally(_HEADS)}),
     )
 
 
+def census_of(engine: Engine) -> Census:
+    """Counts of the records, which read a large part of the indexes."""
+    return engine.store.census()
+
+
+def version_of(engine: Engine) -> Hashable | None:
+    """A value that changes with every commit of any process; None if the database cannot provide one."""
+    return engine.store.version()
+
+
+def size_hint(engine: Engine) -> int:
+    """At least the number of memories and messages; it grows with every new one, and is cheap to read."""
+    return engine.store.entries.size_hint()
+
+
+def unreadable_files(engine: Engine) -> Mapping[str, str]:
+    """Files of histories that cannot be read, and why."""
+    return engine.store.sync.problems()
+
+
 def is_empty(engine: Engine) -> bool:
     """True if there is neither a memory nor a conversation."""
-    census = engine.store.census()
+    census = census_of(engine)
     return not (census.memories or census.conversations)
 
 
@@ -64,6 +85,11 @@ def latest_project(engine: Engine) -> str:
 def waiting_texts(engine: Engine) -> int:
     """The number of texts without a vector of the model in use. Vectors of another model do not count."""
     return 0 if engine.backlog is None else engine.store.vectors.count_waiting(engine.backlog.space)
+
+
+def waiting_deliveries(engine: Engine) -> int:
+    """The number of memories that have yet to reach a joined space."""
+    return len(engine.store.outgoing.all())
 
 
 def backup_state(engine: Engine) -> BackupState | None:

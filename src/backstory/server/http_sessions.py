@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from hashlib import sha256
 from threading import Lock
 from weakref import WeakValueDictionary
 
 from ..core import Caller, Core
+from ..core.connections import Connections
 from ..domain.team import Connection
 from ..domain.when import Clock
 from .auth import Principal
 from .tenants import Tenants
-
-KEPT = timedelta(days=30)
-"""A connection that was unused for this long is deleted."""
-TOUCHED = timedelta(hours=1)
-"""Interval at which a connection that only reads is marked as used."""
 
 
 class ClientContext:
@@ -48,15 +43,10 @@ class HttpSessions:
     def resume(self, client: ClientContext, id: str) -> bool:
         """Continue the connection that a request names. Returns False if it is not one of its own."""
         with self._tenants.lend(client.tenant) as engine:
-            connection = engine.store.team.connection(id)
-        if (
-            connection is None
-            or connection.owner != client.principal.credential
-            or not self._is_alive(connection)
-        ):
-            return False
-        client.connection = connection
-        return True
+            connection = Connections(engine, self._now).find(id, client.principal.credential)
+        if connection is not None:
+            client.connection = connection
+        return connection is not None
 
     def resume_lasting(self, client: ClientContext, program: str) -> None:
         """Continue the connection of a client whose protocol has none: one per program and credential."""
@@ -68,23 +58,20 @@ class HttpSessions:
         """The id of a new connection."""
         with self._tenants.lend(client.tenant) as engine:
             client.connection = self._fresh(client, engine.new_id() + engine.new_id())
-            engine.store.team.expire_connections(self._now() - KEPT)
-            engine.store.team.put_connection(client.connection)
+            Connections(engine, self._now).add(client.connection)
         return client.connection.id
 
     def set_level(self, client: ClientContext, level: str) -> None:
         """Send events of this level and more severe ones to the connection from now on."""
         if client.connection is None:
             return  # nothing is remembered of it
-        with self._tenants.lend(client.tenant) as engine, engine.store.transaction():
-            known = engine.store.team.connection(client.connection.id)
-            if known is not None:
-                engine.store.team.put_connection(known._replace(level=level))
+        with self._tenants.lend(client.tenant) as engine:
+            Connections(engine, self._now).set_level(client.connection.id, level)
 
     def end(self, client: ClientContext) -> None:
         assert client.connection is not None
         with self._tenants.lend(client.tenant) as engine:
-            engine.store.team.delete_connection(client.connection.id)
+            Connections(engine, self._now).delete(client.connection.id)
 
     @contextmanager
     def core(self, client: ClientContext) -> Iterator[Core]:
@@ -98,13 +85,7 @@ class HttpSessions:
                 caller = self._callers.get((client.tenant, known.id)) or self._caller(client, known)
                 self._callers[client.tenant, known.id] = caller
             yield Core(engine, caller)
-            now = self._now()
-            moved = known._replace(project=caller.project, directory=caller.directory, session=caller.session)
-            if moved != known or now - known.seen_at > TOUCHED:
-                engine.store.team.put_connection(moved._replace(seen_at=now))
-
-    def _is_alive(self, connection: Connection) -> bool:
-        return self._now() - connection.seen_at < KEPT
+            Connections(engine, self._now).update(known, caller)
 
     def _fresh(self, client: ClientContext, id: str) -> Connection:
         project = client.tenant or self._project

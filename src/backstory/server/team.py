@@ -12,7 +12,8 @@ from ..app import CONTROL, open_engine, open_pool, open_store
 from ..core import Engine
 from ..core.background import BACKUPS, CHECK_BACKUPS_S, ERASURE, START_AFTER_S
 from ..core.backups import Backups
-from ..core.contents import waiting_texts
+from ..core.connections import count_connections
+from ..core.contents import waiting_deliveries, waiting_texts
 from ..core.forgetting.erasure import erase_everywhere
 from ..core.projects import project_root
 from ..domain.errors import BackstoryError, Unavailable, install_hint
@@ -279,7 +280,7 @@ class TeamServer:
             self._control.team.count_connections()
         else:
             with self._tenants.lend(ORDINARY) as engine:
-                engine.store.team.count_connections()
+                count_connections(engine)
 
     def _figures(self) -> Response:
         content = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
@@ -290,11 +291,11 @@ class TeamServer:
         sessions = waiting = problems = deliveries = 0
         for tenant in tenants:
             with self._tenants.lend(tenant) as engine:
-                sessions += engine.store.team.count_connections()
+                sessions += count_connections(engine)
                 problems += len(engine.problems.reported())
                 waiting += waiting_texts(engine)
                 if tenant == ORDINARY:  # only a user's own server delivers to the spaces of others
-                    deliveries += len(engine.store.outgoing.all())
+                    deliveries += waiting_deliveries(engine)
         pool = self._pool.figures() if self._pool is not None else NO_CONNECTIONS
         calls = self._threads.figures()
         return {

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from ..core import Core, Engine
-from ..domain.filters import Filter
+from ..core.contents import census_of, version_of
+from ..domain.census import Census
 from ..domain.paths import distinct_names
 
 T = TypeVar("T")
@@ -34,7 +35,7 @@ def figure(core: Core, name: Hashable, make: Callable[[], T]) -> T:
     Safe for threads: two concurrent calls both compute it."""
     figures = _figures.setdefault(core.engine, {})
     key = (name, core.caller.project, core.caller.session)
-    version = core.engine.store.version()
+    version = version_of(core.engine)
     cached = figures.get(key)
     if cached is not None and _is_valid(cached, version):
         result: T = cached.value
@@ -55,15 +56,17 @@ def _is_valid(cached: _Figure, version: Hashable | None) -> bool:
 
 def busy_hours(core: Core) -> list[tuple[int, int]]:
     """How much was said and saved in each hour since 1970 in which anything was."""
-    everything = core.caller.visible(Filter())
-    return figure(core, "hours", lambda: core.engine.store.entries.tally_hours(everything))
+    return figure(core, "hours", core.chronicle.busy_hours)
 
 
 def short_project_names(core: Core) -> dict[str, str]:
     """The name of each project on the pages. Projects with the same name get distinct ones."""
-    return figure(
-        core, "project names", lambda: distinct_names(filter(None, core.engine.store.entries.projects()))
-    )
+    return figure(core, "project names", lambda: distinct_names(filter(None, core.browsing.known_projects())))
+
+
+def census(core: Core) -> Census:
+    """Counts of the records of the whole store."""
+    return figure(core, "census", lambda: census_of(core.engine))
 
 
 def renew(core: Core) -> None:

@@ -20,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from .. import __version__
 from ..core import Core
+from ..core.contents import size_hint
 from ..domain.errors import BackstoryError, InvalidInput, NotAllowed, NotFound, Unavailable
 from .figures import renew, short_project_names
 from .page_query import PageQuery
@@ -282,8 +283,8 @@ def _wants_part(request: Request, view: View) -> bool:
 
 
 def news(core: Core, asked: PageQuery) -> Json:
-    body: Json = {"entries": core.engine.store.entries.size_hint()}
+    body: Json = {"entries": size_hint(core.engine)}
     if id := asked.text("conversation"):
         conversation = core.replay.conversation(id)
-        body["end"] = core.engine.store.messages.last_place(conversation.id) + 1
+        body["end"] = core.replay.end(conversation)
     return body

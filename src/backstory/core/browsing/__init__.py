@@ -51,23 +51,34 @@ class Browsing(CorePart):
         """Conversations, last updated first; subagents only if their kind is requested.
 
         With `file`, those that touched the file, directly or through subagents."""
-        which = self.caller.visible_conversations(which if which.kinds else which._replace(kinds=HEADS))
         if file:
             touching = self._touching(file)
             if not touching:
                 return ConversationList([], 0)
             which = which._replace(ids=touching)
-        room = self.engine.store.conversations
-        conversations = room.find(which, limit=limit, offset=offset)
-        counts = self.engine.store.messages.lengths([each.id for each in conversations])
         names = self.names()
         return ConversationList(
             [
-                ListedConversation(each, names.short(each.id), counts.get(each.id, 0))
-                for each in conversations
+                ListedConversation(each, names.short(each.id), messages)
+                for each, messages in self.latest(which, limit=limit, offset=offset)
             ],
-            room.count(which),
+            self.count(which),
         )
+
+    def latest(
+        self, which: ConversationFilter, *, limit: int | None = None, offset: int = 0
+    ) -> list[tuple[Conversation, int]]:
+        """Conversations with the number of their messages, last updated first; subagents only if their kind is requested."""
+        conversations = self.engine.store.conversations.find(self._listed(which), limit=limit, offset=offset)
+        counts = self.engine.store.messages.lengths([each.id for each in conversations])
+        return [(each, counts.get(each.id, 0)) for each in conversations]
+
+    def count(self, which: ConversationFilter) -> int:
+        """The number of conversations that match; subagents count only if their kind is requested."""
+        return self.engine.store.conversations.count(self._listed(which))
+
+    def _listed(self, which: ConversationFilter) -> ConversationFilter:
+        return self.caller.visible_conversations(which if which.kinds else which._replace(kinds=HEADS))
 
     def _touching(self, file: str) -> tuple[str, ...]:
         store = self.engine.store
@@ -91,6 +102,13 @@ class Browsing(CorePart):
         """Short names of all conversations, or of enough of them to abbreviate the given ids."""
         holding = None if ids is None else beginnings(ids)
         return ConversationNames(self.engine.store.conversations.ids(holding))
+
+    def known_projects(self, kind: Kind | None = None) -> list[str]:
+        """The projects of all records, or of conversations or memories alone."""
+        store = self.engine.store
+        if kind is None:
+            return store.entries.projects()
+        return store.conversations.projects() if kind is Kind.MESSAGE else store.memories.projects()
 
     def projects(self, wanted: str) -> tuple[str, ...]:
         """The projects that a name or a directory means. Raises NotFound."""

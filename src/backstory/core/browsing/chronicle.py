@@ -8,8 +8,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from ...domain.filters import Bounds, Kind, Order, Page
+from ...domain.filters import Bounds, ConversationFilter, Filter, Kind, Order, Page
 from ...domain.lazy import lazy_pattern
+from ...domain.records import ConversationOutline
 from ..part import CorePart
 from ..projects.git import git, printable
 from . import HEADS
@@ -52,6 +53,14 @@ class Chronicle(CorePart):
         if EventKind.COMMIT in kinds and self.caller.is_local and not span.surfaces:
             events += self._commits(span, limit)
         return sorted(events, key=lambda event: (event.at, event.kind, event.id), reverse=True)[:limit]
+
+    def busy_hours(self) -> list[tuple[int, int]]:
+        """The number of messages and memories in each hour since 1970, without empty hours."""
+        return self.engine.store.entries.tally_hours(self.caller.visible(Filter()))
+
+    def outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
+        """Outlines of conversations that match, in no order."""
+        return self.engine.store.conversations.outlines(self.caller.visible_conversations(which))
 
     def repositories(self, projects: Iterable[str]) -> list[str]:
         """The projects that are git repositories on this machine."""

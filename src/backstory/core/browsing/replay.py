@@ -65,12 +65,15 @@ class Replay(CorePart):
             raise NotFound("conversation", id)
         return conversations[0]
 
-    def part(self, conversation: Conversation, start: int, size: int) -> ReplayPart:
-        """The part with `size` places from `start` on; a negative `start` counts from the end."""
-        store = self.engine.store
-        end = store.messages.last_place(conversation.id) + 1
+    def end(self, conversation: Conversation) -> int:
+        """One after the last place."""
+        return self.engine.store.messages.last_place(conversation.id) + 1
+
+    def part(self, conversation: Conversation, start: int = 0, size: int | None = None) -> ReplayPart:
+        """The part with `size` places from `start` on, or all to the end; a negative `start` counts from the end."""
+        store, end = self.engine.store, self.end(conversation)
         start = max(end + start, 0) if start < 0 else start
-        places = range(start, start + size)
+        places = range(start, end if size is None else start + size)
         traces: dict[str, list[Trace]] = {}
         for trace in store.traces.of(conversation.id, places):
             traces.setdefault(trace.message, []).append(trace)
@@ -78,6 +81,13 @@ class Replay(CorePart):
         for call in store.results.of(conversation.id, places):
             calls.setdefault(call.message, []).append(call)
         return ReplayPart(places, end, store.messages.of(conversation.id, places), traces, calls)
+
+    def message(self, conversation: Conversation, id: str) -> Message:
+        """The message of a conversation with exactly this id. Raises NotFound."""
+        message = self.engine.store.messages.get(id)
+        if message is None or message.conversation != conversation.id:
+            raise NotFound("message", id)
+        return message
 
     def places_after(self, conversation: Conversation, start: int, size: int, *, most: int) -> int:
         """How many of `size` places from `start` on have together at most `most` messages and calls; at least one."""
@@ -116,6 +126,14 @@ class Replay(CorePart):
             FoundPlace(seqs[message], "result", _passage(result, text)) for message, result in results.items()
         ]
         return sorted(places, key=lambda each: each.seq)[:limit]
+
+    def course(self, conversation: Conversation) -> list[tuple[int, str, bool]]:
+        """The place and role of each message, and whether a tool call there failed."""
+        return self.engine.store.messages.course(conversation.id)
+
+    def has_changes(self, conversation: Conversation) -> bool:
+        """True if a file was written in the conversation."""
+        return bool(self.engine.store.traces.last_writes([conversation.id]))
 
     def todo_lists(self, conversation: Conversation) -> list[TodoList]:
         return todo_lists(self.engine.store.sayings.of(conversation.id))

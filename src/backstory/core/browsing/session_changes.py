@@ -17,7 +17,7 @@ from ...domain.records import Conversation
 from ...readers import LONGEST_ARGUMENTS
 from ...readers.formats.edits import INSERTED, LISTS, PATCHES, REPLACED, WHOLE, Edit, edits_in
 from ...readers.formats.touched import PATH_KEYS
-from ...store import Store
+from ..engine import Engine
 
 _COUNTERPARTS = tuple({old, new} for old, new in REPLACED)
 CONTEXT_LINES = 3
@@ -76,9 +76,9 @@ class _History:
         self.regions.append(_Region(edit.old, edit.new, is_whole=False))
 
 
-def session_changes(store: Store, conversation: Conversation) -> list[ChangedFile]:
+def session_changes(engine: Engine, conversation: Conversation) -> list[ChangedFile]:
     """The files that a conversation changed, in the order of their first edit; failed calls changed nothing."""
-    histories: dict[str, _History] = {}
+    store, histories = engine.store, dict[str, _History]()
     messages = {each.id: each for each in store.messages.of(conversation.id) if each.role == "tool"}
     for call in store.results.of(conversation.id):
         message = messages.get(call.message)

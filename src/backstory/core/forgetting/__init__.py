@@ -74,6 +74,15 @@ class Forgetting(CorePart):
         withdraw(self.engine.settings.home)
         return now + RESTORABLE_FOR
 
+    def restorable(self, limit: int) -> list[Memory]:
+        """Up to `limit` of the forgotten memories that can be restored."""
+        archive = self.engine.store.archive
+        ids = tuple(archive.forgotten_before(self.engine.now() + timedelta(days=1))[:limit])
+        if not ids:
+            return []
+        archived = archive.find_memories(self.caller.visible(Filter(ids=ids)), with_forgotten=True)
+        return [each.memory for each in archived]
+
     def restore(self, id: str) -> list[Memory]:
         """Restore a forgotten memory, even one that is private to a session, given its id. Empty if there is none.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -105,6 +105,18 @@ class Memories(CorePart):
         """Memories of this surface that match and that the caller may see."""
         return self.engine.store.memories.find(self.own(where), page)
 
+    def by_id(self, ids: Collection[str]) -> dict[str, Memory]:
+        """Those of the memories, of any surface, that the caller may see."""
+        where = self.caller.visible(Filter(ids=tuple(ids)))
+        return {each.id: each for each in self.engine.store.memories.find(where, Page())} if ids else {}
+
+    def get(self, id: str) -> Memory:
+        """The memory of any surface with exactly this id, if the caller may see it. Raises NotFound."""
+        memory = self.by_id((id,)).get(id)
+        if memory is None:
+            raise NotFound("memory", id)
+        return memory
+
     def history(self, memory: Memory) -> list[Former]:
         """The former values of a memory, oldest first. Private values are visible to their own session only."""
         return self.caller.visible_former(memory, self.engine.store.memories.former(memory.id))
@@ -139,21 +151,19 @@ class Memories(CorePart):
         _check_text(text)
         store = self.engine.store
         with store.transaction():
-            memories = store.memories.find(self.caller.visible(Filter(ids=(id,))), Page(limit=1))
-            if not memories:
-                raise NotFound("memory", id)
-            _check_own(memories[0])
-            memory = memories[0]._replace(
+            former = self.get(id)
+            _check_own(former)
+            memory = former._replace(
                 text=text,
-                category=category or memories[0].category,
-                metadata={**memories[0].metadata, **metadata},
+                category=category or former.category,
+                metadata={**former.metadata, **metadata},
                 trust=Trust.OWN,
             )
-            if memory == memories[0]:
+            if memory == former:
                 return memory
             summary = self.engine.summarizer.summary(text)
             memory = memory._replace(summary=summary, updated_at=self.engine.now())
-            store.memories.add_former(memories[0])
+            store.memories.add_former(former)
             self.put(memory)
         self.follow_up(memory)
         return memory

@@ -11,7 +11,6 @@ from ...core import Core
 from ...core.blame import BlamedLine, Sureness
 from ...core.changes import prompts_before
 from ...domain.errors import InvalidInput, NotAllowed
-from ...domain.filters import Filter, Kind
 from ...domain.lines import one_line
 from ...domain.when import iso
 from ...readers import Places
@@ -34,7 +33,7 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
         raise NotAllowed(
             "This server has no files of yours.", hint="Use `backstory web` on your own machine."
         )
-    name = file_on_disk(core, path, asked.text("project"))
+    name = core.files.on_disk(path, asked.text("project"))
     version = os.stat(name).st_mtime_ns if os.path.isfile(name) else 0
     lines = figure(core, ("blame", name, version), lambda: core.blame.lines(name, places()))
     visible_lines = lines[:MAX_LINES]
@@ -49,20 +48,6 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
         "is_cut": len(lines) > MAX_LINES,
     }
     return View("blame.html", body, f"Blame: {path}")
-
-
-def file_on_disk(core: Core, path: str, project: str) -> str:
-    """The file that a conversation calls so: in its project, or in the directory of the last one that touched it and
-    where it exists."""
-    if os.path.isabs(path) or not core.caller.is_local:
-        return path
-    if project and os.path.isfile(os.path.join(project, path)):
-        return os.path.join(project, path)
-    where = core.caller.visible(Filter(kinds=(Kind.MESSAGE,), projects=tuple(filter(None, [project]))))
-    touching = dict.fromkeys(hit.conversation for hit in core.engine.store.traces.touching(path, where))
-    directories = {each.id: each.directory for each in core.engine.store.conversations.get(list(touching))}
-    files = (os.path.join(directories[id], path) for id in touching if directories.get(id))
-    return next(filter(os.path.isfile, files), path)
 
 
 def _author(line: BlamedLine) -> tuple[str, ...]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...core import Core
 from ...domain.records import Conversation
 from ...domain.when import iso
 from ..view import Json
@@ -22,8 +19,3 @@ def conversation_card(conversation: Conversation, messages: int | None = None) -
         "messages": messages,
         "trust": conversation.trust.value,
     }
-
-
-def conversation_cards(core: Core, conversations: Sequence[Conversation]) -> list[Json]:
-    lengths = core.engine.store.messages.lengths([each.id for each in conversations])
-    return [conversation_card(each, lengths.get(each.id, 0)) for each in conversations]

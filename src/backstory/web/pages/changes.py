@@ -16,9 +16,8 @@ MAX_LINES = 600
 
 def page(core: Core, asked: PageQuery) -> View:
     conversation = named_conversation(core, asked.text("id"))
-    store = core.engine.store
     version = ("changes", conversation.id, conversation.updated_at)
-    changes = figure(core, version, lambda: session_changes(store, conversation))
+    changes = figure(core, version, lambda: session_changes(core.engine, conversation))
     body = {
         "conversation": conversation_card(conversation),
         "files": [

@@ -20,7 +20,6 @@ from ..minimap import minimap
 from ..page_query import PageQuery
 from ..view import Json, View
 from .cards import conversation_card
-from .files import conversation_files
 from .tool_calls import shown_calls
 
 PAGE_MESSAGES, PAGE_ENTRIES = 60, 120
@@ -153,15 +152,11 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
     prompts = list(_prompts(core, conversation, end).values())
     above, started = core.replay.relatives(conversation)
     version = (conversation.id, conversation.updated_at)
-    files = figure(
-        core,
-        ("files", version),
-        lambda: conversation_files(core, conversation),
-    )
+    files = figure(core, ("files", version), lambda: core.files.of(conversation))
     course = figure(
         core,
         ("minimap", version, end),
-        lambda: minimap(core.engine.store.messages.course(conversation.id), end),
+        lambda: minimap(core.replay.course(conversation), end),
     )
     nearest = sum(each.seq < start for each in prompts)
     first = max(min(nearest - MOST_PROMPTS // 4, len(prompts) - MOST_PROMPTS), 0)
@@ -174,7 +169,7 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
         ],
         "prompt_count": len(prompts),
         "minimap": course,
-        "has_changes": bool(core.engine.store.traces.last_writes([conversation.id])),
+        "has_changes": core.replay.has_changes(conversation),
         "parents": [conversation_card(each) for each in above],
         "started": [conversation_card(each) for each in started],
         "files": files[:MOST_FILES],

@@ -7,27 +7,25 @@ from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter
 from ..page_query import PageQuery
 from ..view import View
-from .cards import conversation_cards
+from .cards import conversation_card
 
 PAGE_CONVERSATIONS = 40
 
 
 def page(core: Core, asked: PageQuery) -> View:
     number = asked.number("page", 1, least=1, most=100_000)
-    which = core.caller.visible_conversations(
-        ConversationFilter(
-            kinds=HEADS,
-            projects=tuple(filter(None, [asked.text("project")])),
-            surfaces=tuple(filter(None, [asked.text("assistant")])),
-            title_part=asked.text("title"),
-        )
+    which = ConversationFilter(
+        projects=tuple(filter(None, [asked.text("project")])),
+        surfaces=tuple(filter(None, [asked.text("assistant")])),
+        title_part=asked.text("title"),
     )
-    room = core.engine.store.conversations
-    total = room.count(which)
+    total = core.browsing.count(which)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
-    conversations = room.find(which, limit=PAGE_CONVERSATIONS, offset=PAGE_CONVERSATIONS * (number - 1))
+    conversations = core.browsing.latest(
+        which, limit=PAGE_CONVERSATIONS, offset=PAGE_CONVERSATIONS * (number - 1)
+    )
     body = {
-        "conversations": conversation_cards(core, conversations),
+        "conversations": [conversation_card(*each) for each in conversations],
         "total": total,
         "page": number,
         "pages_count": -(-total // PAGE_CONVERSATIONS),

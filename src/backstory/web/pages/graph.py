@@ -13,7 +13,7 @@ from ...core.graph import COLORS, RelatedEntities, certainty, entity_id
 from ...core.names import short_memory_id
 from ...domain.arrays import np
 from ...domain.errors import NotFound
-from ...domain.filters import Filter, Page
+from ...domain.filters import Filter
 from ...domain.graph import Entity, Label
 from ..figures import figure
 from ..page_query import PageQuery
@@ -73,8 +73,7 @@ def _thing(entity: Entity) -> Json:
 def _texts(core: Core, related: RelatedEntities) -> dict[str, str]:
     """How memories without a key begin: these are known by their id."""
     names = tuple(label.name for label in _labels(related) if label.type == ITEM)
-    where = core.caller.visible(Filter(ids=names))
-    return {each.id: each.text for each in core.engine.store.memories.find(where, Page())} if names else {}
+    return {id: memory.text for id, memory in core.memories.by_id(names).items()}
 
 
 def _labels(related: RelatedEntities) -> list[Label]:

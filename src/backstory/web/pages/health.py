@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...core import Core
-from ..figures import figure
+from ...core.contents import contents_of
+from ..figures import census
 from ..page_query import PageQuery
 from ..view import Json, View
 from .home import waiting
@@ -15,13 +16,13 @@ Checks = Callable[[], Json]
 
 def page(core: Core, asked: PageQuery, checks: Checks | None) -> View:
     """`checks` is the doctor; a team server lends none, since it looks at the whole machine."""
-    store = core.engine.store
+    contents = contents_of(core.engine, census(core))
     body = {
-        "holds": figure(core, "census", store.census)._asdict(),
+        "holds": contents.census._asdict(),
         "waiting": waiting(core),
-        "archived": store.archive.census()._asdict(),
-        "histories": {name: counts._asdict() for name, counts in store.sync.census().items()},
-        "unreadable": store.sync.problems(),
+        "archived": contents.archived._asdict(),
+        "histories": {name: counts._asdict() for name, counts in contents.histories.items()},
+        "unreadable": contents.unreadable,
         "can_check": checks is not None,
         "doctor": checks() if checks is not None and asked.text("check") else None,
     }

@@ -10,7 +10,7 @@ from itertools import islice
 from ...core import Core
 from ...core.browsing import HEADS
 from ...core.browsing.resumption import resume_line
-from ...core.contents import waiting_texts
+from ...core.contents import unreadable_files, waiting_texts
 from ...core.usage import TOKENS
 from ...domain.census import ConversationTally
 from ...domain.filters import Bounds, ConversationFilter
@@ -19,10 +19,10 @@ from ...domain.records import Memory
 from ...domain.statements import Statement, StatementKind
 from ...domain.when import iso, to_ms
 from ..charts import WEEKS, calendar, week, year
-from ..figures import busy_hours, figure
+from ..figures import busy_hours, census, figure
 from ..page_query import PageQuery
 from ..view import Json, Redirect, View
-from .cards import conversation_card, conversation_cards
+from .cards import conversation_card
 
 RECENT = 12
 MOST_PROJECTS = 12
@@ -52,16 +52,11 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
     named = [each["project"] for each in projects if each["project"]]
     body = {
         "states": figure(core, "states", lambda: _states(core, named)),
-        "recent": conversation_cards(
-            core,
-            core.engine.store.conversations.find(
-                core.caller.visible_conversations(ConversationFilter(kinds=HEADS)), limit=RECENT
-            ),
-        ),
+        "recent": [
+            conversation_card(*each) for each in core.browsing.latest(ConversationFilter(), limit=RECENT)
+        ],
         "projects": [each for each in projects if each["project"]][:MOST_PROJECTS],
-        "more_projects": max(
-            figure(core, "projects", core.engine.store.count_projects) - len(named[:MOST_PROJECTS]), 0
-        ),
+        "more_projects": max(census(core).projects - len(named[:MOST_PROJECTS]), 0),
         "assistants": _assistants(tallies),
         "usage": figure(core, "usage of late", lambda: _usage(core, now)),
         "year": year(past.days, now.astimezone().date()),
@@ -160,6 +155,6 @@ def waiting(core: Core) -> Json:
     """Pending work in the background."""
     return {
         "vectors": waiting_texts(core.engine),
-        "unreadable_files": len(core.engine.store.sync.problems()),
+        "unreadable_files": len(unreadable_files(core.engine)),
         "problems": [each.sentence for each in core.engine.problems.reported()],
     }

@@ -39,7 +39,7 @@ def _brief(body: Json) -> Json:
 
 def _given(core: Core, injections: Sequence[Injection]) -> list[Json]:
     ids = {f"{reader}:{each.session}" for each in injections for reader in reader_names()}
-    known = {each.native_id: each for each in core.engine.store.conversations.get(sorted(ids))}
+    known = {each.native_id: each for each in core.browsing.by_id(ids).values()}
     return [_injection(each, known.get(each.session)) for each in injections]
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from ...core import Core
+from ...core.authors import author_name
 from ...core.forgetting import RESTORABLE_FOR, erase
 from ...core.tasks import is_open_task
 from ...domain.errors import NotFound
-from ...domain.filters import Filter, Page
+from ...domain.filters import Filter, Kind
 from ...domain.kinds import MemoryKind, categories_of, categories_of_others, kind_of
 from ...domain.records import Former, Memory
-from ...domain.shared_notes import source_of
 from ...domain.when import iso
 from ..page_query import PageQuery
 from ..view import Json, Redirect, View
@@ -38,8 +36,8 @@ def page(core: Core, asked: PageQuery) -> View:
         "page": number,
         "pages_count": -(-listing.total // PAGE_MEMORIES),
         "kinds": [str(each) for each in KINDS],
-        "known_projects": core.engine.store.memories.projects(),
-        "forgotten": _forgotten(core),
+        "known_projects": core.browsing.known_projects(Kind.MEMORY),
+        "forgotten": [memory_card(each) for each in core.forgetting.restorable(MOST_FORGOTTEN)],
         "was_forgotten": asked.text("forgotten"),
     }
     return View("memories.html", body, "Memories")
@@ -63,16 +61,6 @@ def memory_card(memory: Memory) -> Json:
     }
 
 
-def _forgotten(core: Core) -> list[Json]:
-    """Those that can still be brought back."""
-    archive = core.engine.store.archive
-    ids = archive.forgotten_before(core.engine.now() + timedelta(days=1))[:MOST_FORGOTTEN]
-    archived = (
-        archive.find_memories(core.caller.visible(Filter(ids=tuple(ids))), with_forgotten=True) if ids else []
-    )
-    return [memory_card(each.memory) for each in archived]
-
-
 def memory_page(core: Core, asked: PageQuery) -> View:
     memory = _named(core, asked.text("id"))
     history = core.memories.history(memory)
@@ -85,22 +73,13 @@ def memory_page(core: Core, asked: PageQuery) -> View:
             "channel": memory.channel,
             "session": memory.session,
             "metadata": {name: str(value) for name, value in memory.metadata.items()},
-            "author": _author(core, memory),
+            "author": author_name(core.engine, core.caller, memory),
         },
         "history": [_former(place, each) for place, each in enumerate(history)][::-1],
         "can_be_done": is_open_task(memory),
         "restorable_days": RESTORABLE_FOR.days,
     }
     return View("memory.html", body, memory.key or memory.text[:60])
-
-
-def _author(core: Core, memory: Memory) -> str:
-    """The author of a memory that a team shares; empty for one's own."""
-    known = core.engine.store.contributions.get([memory.id]) if core.caller.space else {}
-    if memory.id in known:
-        return known[memory.id].author_name
-    source = source_of(memory)
-    return source.author if source else ""
 
 
 def _former(place: int, former: Former) -> Json:
@@ -116,32 +95,25 @@ def _former(place: int, former: Former) -> Json:
 def _named(core: Core, id: str) -> Memory:
     """By its id, or by a beginning of it, as lists of the command line write it."""
     try:
-        return _memory(core, id)
+        return core.memories.get(id)
     except NotFound:
         return core.browsing.memory(id)
 
 
-def _memory(core: Core, id: str) -> Memory:
-    memories = core.engine.store.memories.find(core.caller.visible(Filter(ids=(id,))), Page(limit=1))
-    if not memories:
-        raise NotFound("memory", id)
-    return memories[0]
-
-
 def edit(core: Core, asked: PageQuery) -> Redirect:
-    memory = core.memories.revise(_memory(core, asked.text("id")).id, asked.whole_text("text").strip())
+    memory = core.memories.revise(core.memories.get(asked.text("id")).id, asked.whole_text("text").strip())
     return _back_to(memory)
 
 
 def supersede(core: Core, asked: PageQuery) -> Redirect:
     """It holds no longer: something else does from now on. What it was about has to be looked at anew."""
-    memory = _memory(core, asked.text("id"))
+    memory = core.memories.get(asked.text("id"))
     return _back_to(core.remembering.remember(asked.whole_text("text"), replaces=memory.id).memory)
 
 
 def undo(core: Core, asked: PageQuery) -> Redirect:
     """Say again what it said before; what it says now joins the history."""
-    memory = _memory(core, asked.text("id"))
+    memory = core.memories.get(asked.text("id"))
     history = core.memories.history(memory)
     place = asked.number("place", len(history) - 1)
     if place >= len(history):
@@ -150,12 +122,12 @@ def undo(core: Core, asked: PageQuery) -> Redirect:
 
 
 def done(core: Core, asked: PageQuery) -> Redirect:
-    return _back_to(core.remembering.done(_memory(core, asked.text("id")).id, asked.whole_text("note")))
+    return _back_to(core.remembering.done(core.memories.get(asked.text("id")).id, asked.whole_text("note")))
 
 
 def forget(core: Core, asked: PageQuery) -> Redirect | View:
     """For a month it can be brought back, unless it goes for good."""
-    memory = _memory(core, asked.text("id"))
+    memory = core.memories.get(asked.text("id"))
     if asked.text("for_good"):
         receipt = erase(core.engine, (memory.id,))
         body = {

@@ -10,7 +10,7 @@ from ...core import Core
 from ...core.ask import Inquiry, Ranking, ResultOrder
 from ...core.previews import Preview
 from ...domain.entries import Outline
-from ...domain.filters import Filter, Kind
+from ...domain.filters import Kind
 from ...domain.kinds import kind_name
 from ...domain.records import Conversation, Entry, Message
 from ...domain.when import iso, parse_when, to_ms
@@ -147,7 +147,7 @@ def why(hit: Hit) -> Json:
 
 def _facets(core: Core, hits: Sequence[Hit]) -> Json:
     """How many hits each further filter would leave."""
-    outlines = core.engine.store.entries.outlines((hit.entry for hit in hits), Filter())
+    outlines = core.ask.outlines(hits)
     return {
         "kind": _counted("conversation" if each.role else "memory" for each in outlines),
         "assistant": _counted(each.surface for each in outlines),

@@ -49,12 +49,12 @@ def stored_export(core: Core, asked: PageQuery) -> Download:
 
 
 def _transcript(core: Core, tree: ConversationTree) -> Json:
-    end = core.engine.store.messages.last_place(tree.conversation.id) + 1
+    whole = core.replay.part(tree.conversation)
     prompts = {each.seq: each for each in core.replay.prompts(tree.conversation)}
     return {
-        "conversation": conversation_card(tree.conversation, end),
+        "conversation": conversation_card(tree.conversation, whole.end),
         "usage": core.usage.of(tree.conversation),
-        "messages": message_bodies(core.replay.part(tree.conversation, 0, end), prompts),
+        "messages": message_bodies(whole, prompts),
         "started": [_transcript(core, each) for each in tree.started],
     }
 
@@ -79,9 +79,7 @@ def _with(value: Any, replaced: dict[str, str]) -> Any:
 def result_page(core: Core, asked: PageQuery) -> View:
     """The whole stored result of one call: `message` is the id of its message, `call` its place there."""
     conversation = named_conversation(core, asked.text("id"))
-    message = core.engine.store.messages.get(asked.text("message"))
-    if message is None or message.conversation != conversation.id:
-        raise NotFound("message", asked.text("message"))
+    message = core.replay.message(conversation, asked.text("message"))
     place = asked.number("call", 1, least=1)
     calls = core.replay.part(conversation, message.seq, 1).call_bodies(message)
     if place > len(calls) or calls[place - 1]["result"] is None:

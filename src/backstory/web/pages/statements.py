@@ -7,6 +7,7 @@ from urllib.parse import quote
 from ...core import Core
 from ...core.uncommitted import uncommitted
 from ...domain.errors import NotFound
+from ...domain.filters import Kind
 from ...domain.kinds import MemoryKind
 from ...domain.statements import Statement, StatementKind
 from ...domain.when import iso
@@ -44,7 +45,7 @@ def page(core: Core, asked: PageQuery) -> View:
                 ]
             )
         ],
-        "known_projects": core.engine.store.conversations.projects(),
+        "known_projects": core.browsing.known_projects(Kind.MESSAGE),
     }
     return View("statements.html", body, "Statements")
 

@@ -11,7 +11,7 @@ from ...core.browsing import HEADS
 from ...domain.filters import ConversationFilter
 from ...domain.records import ConversationOutline
 from ..charts import Calendar, axis, calendar, local_day
-from ..figures import busy_hours, figure
+from ..figures import busy_hours, census, figure
 from ..page_query import PageQuery
 from ..view import Json, View
 
@@ -25,20 +25,18 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def _body(core: Core, asked: PageQuery) -> Json:
-    store = core.engine.store
-    outlines = store.conversations.outlines(
-        core.caller.visible_conversations(ConversationFilter(kinds=HEADS))
-    )
+    outlines = core.chronicle.outlines(ConversationFilter(kinds=HEADS))
+    counts = census(core)
     past = calendar(busy_hours(core))
     today = asked.now().astimezone().date()
     by_assistant = Counter(each.surface for each in outlines)
     return {
         "totals": {
             "conversations": len(outlines),
-            "messages": store.messages.count_places(),
+            "messages": counts.messages,
             "active_days": len(past.days),
             "active_hours": past.hours.total(),
-            "projects": store.count_projects(),
+            "projects": counts.projects,
             "assistants": len(by_assistant),
             "longest_streak": _longest_streak(sorted(past.days)),
         },

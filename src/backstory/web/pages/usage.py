@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core import Core
 from ...core.usage import UsagePeriods
-from ...domain.filters import ConversationFilter
+from ...domain.filters import ConversationFilter, Kind
 from ..charts import axis
 from ..figures import figure
 from ..page_query import PageQuery
@@ -43,7 +43,7 @@ def page(core: Core, asked: PageQuery) -> View:
         ),
         "shown_groups": MAX_GROUPS,
         "shown_tools": MAX_TOOLS,
-        "known_projects": core.engine.store.conversations.projects(),
+        "known_projects": core.browsing.known_projects(Kind.MESSAGE),
         "known_assistants": sorted({each.surface for each in core.replay.tally(ConversationFilter())}),
     }
     return View("usage.html", body, "Usage")
