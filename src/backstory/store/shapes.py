@@ -9,7 +9,8 @@ candidates. Deleted entries stay in the arrays: no word matches them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..domain.arrays import np
 from .database import Database
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 NO_THREAD = 0
 
 
-class Shapes(NamedTuple):
+@dataclass(
+    frozen=True, eq=False
+)  # compared by identity: search derives arrays from these and caches them by it
+class Shapes:
     """The first five arrays are by the number of an entry, the others by the code of a thread."""
 
     size: NDArray[np.int32]
