@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -266,8 +266,9 @@ def test_conversations_are_chosen_by_every_field(
 
 def test_only_what_user_and_assistant_said_is_counted(store: Store) -> None:
     messages = make_messages("c1", "one", "two")
-    system = messages[0]._replace(id="s", role="system")
-    store.conversations.add(TALK, [*messages, system, tool(messages[1])], [])
+    others = [messages[0]._replace(id=role, role=role) for role in ("system", "summary", "thinking")]
+    store.conversations.add(TALK, [*messages, *others, tool(messages[1])], [])
+    store.memories.put([make_memory("m1", session="c1")])
     assert store.messages.count(["c1", "missing"]) == {"c1": 2}
 
 
@@ -571,3 +572,57 @@ def test_conversations_with_files_follow_what_another_connection_changes(
         store.conversations.delete(["c1"])
         assert store.traces.conversations_with_files(ids) == set()
     assert store.traces.conversations_with_files(ids) == set()
+
+
+def test_files_of_a_conversation_follow_what_another_connection_changes(
+    store: Store, open_store: OpenStore
+) -> None:
+    other = open_store()
+    (message,) = make_messages("c1", "one")
+    store.conversations.add(TALK, [message], [Trace(message.id, "read", "/p/a.py")])
+    files = store.traces.files(["c1", "c2"])
+    assert files == {"c1": ["/p/a.py"]}
+    files["c1"].clear()  # the list is the caller's own
+    assert store.traces.files(["c1", "c2"]) == {"c1": ["/p/a.py"]}
+    other.conversations.add(TALK, [message], [Trace(message.id, "written", "/p/b.py")])
+    assert store.traces.files(["c1"]) == {"c1": ["/p/b.py"]}
+    with store.transaction():
+        store.conversations.delete(["c1"])
+        assert store.traces.files(["c1"]) == {}
+    assert store.traces.files(["c1"]) == {}
+
+
+def test_outlines_of_some_days_are_those_of_the_very_moment_and_follow_another_connection(
+    store: Store, open_store: OpenStore
+) -> None:
+    other, minute = open_store(), timedelta(minutes=1)
+
+    def since(at: datetime) -> list[str]:
+        outlines = store.conversations.outlines(ConversationFilter(updated_after=at))
+        return sorted(outline.id for outline in outlines)
+
+    hour = DAWN.replace(minute=0, second=0, microsecond=0)
+    early, late = (
+        make_conversation(id, updated_at=hour + minute * n) for id, n in (("early", 10), ("late", 20))
+    )
+    store.conversations.add(early, [], [])
+    store.conversations.add(late, [], [])
+    assert [since(hour + minute * n) for n in (5, 10, 15, 25)] == [
+        ["early", "late"],
+        ["early", "late"],
+        ["late"],
+        [],
+    ]
+    other.conversations.add(early._replace(updated_at=hour + minute * 40), [], [])
+    assert since(hour + minute * 30) == ["early"]
+    other.conversations.delete(["early"])
+    assert since(hour) == ["late"]
+
+
+def test_files_that_were_read_are_counted_as_another_connection_left_them(
+    store: Store, open_store: OpenStore
+) -> None:
+    other = open_store()
+    assert store.sync.count_sources() == []
+    other.sync.put(SOURCE)
+    assert [(each.reader, each.files) for each in store.sync.count_sources()] == [(SOURCE.reader, 1)]

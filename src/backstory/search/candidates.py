@@ -80,7 +80,7 @@ class _Facts(NamedTuple):
     """One of _GROUPS."""
 
 
-_GROUPS = _SAID, _QUIET, _MEMORY = range(3)
+_GROUPS = _SPOKEN_GROUP, _QUIET_GROUP, _MEMORY_GROUP = range(3)
 """In the order of a Quota."""
 _facts: WeakKeyDictionary[Shapes, _Facts] = WeakKeyDictionary()
 
@@ -89,7 +89,9 @@ def _facts_of(shapes: Shapes) -> _Facts:
     """Cached until an entry is added: computed for the tens of thousands that match a query, this took half of choosing."""
     facts = _facts.get(shapes)
     if facts is None:
-        group = np.where(shapes.is_memory, _MEMORY, np.where(shapes.is_quiet, _QUIET, _SAID))
+        group = np.where(
+            shapes.is_memory, _MEMORY_GROUP, np.where(shapes.is_quiet, _QUIET_GROUP, _SPOKEN_GROUP)
+        )
         facts = _Facts(bm25(1, shapes.size / TYPICAL_LENGTH), group.astype(np.int8))
         _facts[shapes] = facts
     return facts

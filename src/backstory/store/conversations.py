@@ -11,11 +11,12 @@ from ..domain.records import Conversation, ConversationOutline, Message, Trace
 from ..domain.runs import MessageRun
 from ..domain.statements import MessageSaying
 from ..domain.tool_results import StoredCall
-from ..domain.when import from_ms
+from ..domain.when import from_ms, to_ms
 from .columns import CONVERSATION, TIME, Columns
 from .database import Database, batches
 from .entries import entry_row
 from .messages import NAMED_OWN, OWN
+from .mirror import CommitMirror
 from .results import ResultRoom
 from .runs import RunRoom
 from .sayings import SayingRoom
@@ -30,6 +31,7 @@ _UNREAD = Columns(UnreadCount, conversations="count(*)")
 _TALLY = Columns(ConversationTally, {"last": TIME}, conversations="count(*)", last="max(updated_at)")
 _ORDER = "ORDER BY updated_at DESC, id"
 EVERY = ConversationFilter()
+MAX_RECENT_OUTLINES = 4  # lists, of all conversations of some days
 
 
 class ConversationRoom:
@@ -50,6 +52,9 @@ class ConversationRoom:
         self._results = results
         self._runs = runs
         self._usage = usage
+        self._recent = CommitMirror[ConversationFilter, list[ConversationOutline]](
+            database, MAX_RECENT_OUTLINES
+        )
 
     def put(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Insert the conversation, or replace it with all its messages."""
@@ -167,6 +172,16 @@ class ConversationRoom:
 
     def outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
         """Outlines of conversations that match, unordered."""
+        if which.updated_after is None or which.ids or which.parents:
+            return self._read_outlines(which)
+        # Callers count their days back from the present: read from the hour on, the rows can be used again a moment later.
+        hour = which.updated_after.replace(minute=0, second=0, microsecond=0)
+        since_then = which._replace(updated_after=hour)
+        after_ms = to_ms(which.updated_after)
+        recent = self._recent.get(since_then, lambda: self._read_outlines(since_then))
+        return [outline for outline in recent if outline.updated_ms >= after_ms]
+
+    def _read_outlines(self, which: ConversationFilter) -> list[ConversationOutline]:
         outlines: list[ConversationOutline] = []
         for some in portions(which):
             condition, values = conversations_clause(some)

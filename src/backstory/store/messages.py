@@ -65,11 +65,14 @@ class MessageRoom:
         """The number of messages of user and assistant in each conversation."""
         counts: dict[str, int] = {}
         for marks, some in batches(conversations):
+            # In a row of `entry` the role comes after the text, which SQLite has to pass. Shapes are small, and rule out
+            # two thirds of the entries; CROSS makes SQLite read them first.
             sql = (
-                "SELECT thread, count(*) FROM entry WHERE kind = ? AND role IN ('user', 'assistant')"
-                f" AND thread IN ({marks}) GROUP BY thread"
+                "SELECT e.thread, count(*) FROM entry e CROSS JOIN shape s CROSS JOIN entry m"
+                f" WHERE e.thread IN ({marks}) AND s.n = e.n AND s.is_quiet = 0 AND s.is_memory = 0"
+                " AND m.n = s.n AND m.kind = ? AND m.role IN ('user', 'assistant') GROUP BY e.thread"
             )
-            counts |= self._database.pairs(sql, [Kind.MESSAGE, *some])
+            counts |= self._database.pairs(sql, [*some, Kind.MESSAGE])
         return counts
 
     def sizes(self, conversations: Sequence[str]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from ..domain.when import to_ms, utc_now
 from .columns import FLAG, JSON, Codec, Columns, marks
 from .conversations import ConversationRoom
 from .database import Database, batches
+from .mirror import CommitMirror
 
 _NOTHING_READ = '{"mark": {}, "stale": []}'
 _SOURCE = Columns(SourceState, {"state": JSON, "skipped": JSON, "is_gone": FLAG})
@@ -45,6 +46,7 @@ class SyncRoom:
     def __init__(self, database: Database, conversations: ConversationRoom) -> None:
         self._database = database
         self._conversations = conversations
+        self._counts = CommitMirror[str, list[SourceCount]](database, 1)
 
     def sources(self, reader: str | None = None) -> dict[str, SourceState]:
         """The states of all sources, optionally of one reader, by path."""
@@ -116,6 +118,9 @@ class SyncRoom:
         return {reader: _CENSUS.read(counts) for reader, *counts in rows}
 
     def count_sources(self) -> list[SourceCount]:
+        return self._counts.get("sources", self._count_sources)
+
+    def _count_sources(self) -> list[SourceCount]:
         rest = "FROM source GROUP BY reader, problem ORDER BY reader, problem"
         return self._database.records(_COUNT, rest)
 

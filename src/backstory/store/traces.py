@@ -10,9 +10,11 @@ from ..domain.paths import is_about_file, path_parts
 from ..domain.records import Trace, TraceHit
 from .columns import TIME, Columns, marks
 from .database import Database, batches
-from .mirror import Mirror
+from .mirror import CommitMirror
 from .where import bounds, literal, places_clause, where_clause
 
+MAX_FILE_LISTS = 2_000  # conversations: some 30 paths each
+MAX_FLAGS = 100_000  # conversations
 _FILES = ("read", "written")
 _HIT = Columns(
     TraceHit,
@@ -29,7 +31,8 @@ _LEFT_IN = Columns(Trace, message="e.id", kind="t.kind", value="t.value")
 class TraceRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._mirror: Mirror[dict[str, bool]] = Mirror(dict)
+        self._files = CommitMirror[str, list[str]](database, MAX_FILE_LISTS)
+        self._having_files = CommitMirror[str, bool](database, MAX_FLAGS)
 
     def find(self, where: Filter, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[TraceHit]:
         """Traces of matching messages, newest first."""
@@ -54,7 +57,11 @@ class TraceRoom:
 
     def files(self, conversations: Sequence[str]) -> dict[str, list[str]]:
         """The files each conversation read or wrote: those it wrote first, of these the most touched."""
-        files: dict[str, list[str]] = {}
+        lists = self._files.get_all(conversations, self._read_files)
+        return {id: [*files] for id, files in lists.items() if files}
+
+    def _read_files(self, conversations: Sequence[str]) -> dict[str, list[str]]:
+        files: dict[str, list[str]] = {id: [] for id in conversations}
         for listed, some in batches(conversations):
             sql = (
                 "SELECT e.thread, t.value FROM entry e JOIN trace t ON t.entry = e.n"
@@ -63,33 +70,25 @@ class TraceRoom:
                 " count(*) DESC, t.value"
             )
             for thread, value in self._database.rows(sql, [*_FILES, *some]):
-                files.setdefault(thread, []).append(value)
+                files[thread].append(value)
         return files
 
     def conversations_with_files(self, conversations: Sequence[str]) -> set[str]:
-        """Those of the conversations in which a file was read or written.
+        """Those of the conversations in which a file was read or written."""
+        flags = self._having_files.get_all(conversations, self._read_having_files)
+        return {id for id, has_files in flags.items() if has_files}
 
-        Asked for every conversation of some weeks, so the answers stay in memory until something is committed."""
-        state = None if self._database.in_transaction else self._database.version()
-        if state is None:
-            return self._having_files(conversations)
-        with self._mirror.at(state) as known:
-            unknown = [id for id in conversations if id not in known]
-        having = self._having_files(unknown)  # outside of the lock: a short list must not wait for a long one
-        with self._mirror.at(state) as known:
-            known |= {id: id in having for id in unknown}
-            return {id for id in conversations if known.get(id, id in having)}
-
-    def _having_files(self, conversations: Sequence[str]) -> set[str]:
+    def _read_having_files(self, conversations: Sequence[str]) -> dict[str, bool]:
         sql = (
             "SELECT id FROM conversation c WHERE id IN ({}) AND EXISTS (SELECT 1 FROM entry e"
             f" JOIN trace t ON t.entry = e.n WHERE e.thread = c.id AND t.kind IN {_FILES})"
         )
-        return {
+        having = {
             id
             for listed, some in batches(conversations)
             for id in self._database.values(sql.format(listed), some)
         }
+        return {id: id in having for id in conversations}
 
     def last_writes(self, conversations: Sequence[str]) -> dict[str, int]:
         """The `seq` at which each conversation last wrote a file, of those that did."""

@@ -16,6 +16,7 @@ from ..domain.when import to_ms, utc_now
 from .columns import Columns
 from .database import Database, Row
 from .entries import SPOKEN
+from .mirror import CommitMirror
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -49,6 +50,8 @@ class Vectors(ABC):
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        # every search counts them, and there are thousands after a first sync
+        self._waiting_counts = CommitMirror[tuple[int, int], int](database, 4)
 
     @abstractmethod
     def put(self, space: int, embedded: Sequence[EntryVectors]) -> None:
@@ -117,6 +120,9 @@ class Vectors(ABC):
 
     def count_waiting(self, space: int, most: int = ALL) -> int:
         """How many wait, counted up to `most`."""
+        return self._waiting_counts.get((space, most), lambda: self._count_waiting(space, most))
+
+    def _count_waiting(self, space: int, most: int) -> int:
         some = "SELECT 1 FROM waiting WHERE space = ? LIMIT ?"
         return int(self._database.value(f"SELECT count(*) FROM ({some}) AS counted", [space, most]))
 
