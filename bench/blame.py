@@ -1,11 +1,9 @@
-"""Repositories built from real conversations: which lines does `blame` trace to the session that wrote them?
+"""Measure which lines `blame` traces to the right session, in repositories built from real conversations.
 
     python bench/blame.py
 
-The conversations of ../shared/data/histories are put into a temporary home, their projects moved to temporary repositories. Every
-edit in them is applied in the order of time and committed by itself; git's own blame of that history is the truth. Then the
-same files are committed as people do, once for each session or all at once, and ours is asked. What a file said
-before the first edit counts as a person's.
+The conversations of ../shared/data/histories are copied to a temporary home, and their projects to temporary repositories. Every edit is applied in chronological
+order and committed separately; git's own blame of that history is the reference. Then the same files are committed as people do, once per session or all at once, and `backstory blame` is measured. The contents of a file before its first edit count as written by a person.
 """
 
 from __future__ import annotations
@@ -61,7 +59,7 @@ def move_projects(home: Path, repositories: Path) -> list[Path]:
 
 
 def steps(places: Places) -> tuple[list[Step], dict[tuple[str, str], str]]:
-    """All edits in the order of time; and by path and replaced text, what a file said before."""
+    """All edits in chronological order; and the former contents of files by path and replaced text."""
     found: dict[tuple[str, str, int], Step] = {}
     before: dict[tuple[str, str], str] = {}
     for reader in load_readers(READERS).values():
@@ -79,7 +77,7 @@ def steps(places: Places) -> tuple[list[Step], dict[tuple[str, str], str]]:
 
 
 def originals(log: Path) -> dict[tuple[str, str], str]:
-    """Claude Code records what a file said before an edit."""
+    """Claude Code records the contents of a file before an edit."""
     found = {}
     for line in log.read_text("utf-8", "replace").splitlines():
         if '"originalFile"' in line:
@@ -101,7 +99,9 @@ def git(tree: Path, *words: str, at: datetime | None = None) -> str:
 
 
 def apply(step: Step, before: dict[tuple[str, str], str]) -> tuple[str | None, str | None]:
-    """What the file said before the first edit, if this is the first; and what it says now. None where it does not fit."""
+    """The contents before the first edit, if this is the first, and the contents after it.
+
+    None if the edit does not apply."""
     edit = step.edit
     seed = None
     if not step.path.exists():
@@ -117,7 +117,7 @@ def apply(step: Step, before: dict[tuple[str, str], str]) -> tuple[str | None, s
 def replay(
     tree: Path, mine: Sequence[Step], before: dict[tuple[str, str], str], grain: str
 ) -> dict[str, str]:
-    """Make the repository anew; the session of each commit, by its hash."""
+    """Create the repository again. Returns the session of each commit by hash."""
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     git(tree, "init", "-q", "-b", "main")

@@ -1,4 +1,4 @@
-"""How long calls take while the same server reads histories in the background, beside how long they take at rest.
+"""The duration of calls while the same server reads histories in the background, compared with an idle server.
 
     python bench/busy.py [MB]
 

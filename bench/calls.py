@@ -1,4 +1,4 @@
-"""What the protocol costs: CPU of a tool call that does nothing, and of a ping."""
+"""The cost of the protocol: CPU of a tool call that does nothing, and of a ping."""
 
 from __future__ import annotations
 

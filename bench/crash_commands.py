@@ -1,4 +1,4 @@
-"""Commands under SIGKILL: what was there is there, what was acknowledged is done, and the command can be given again."""
+"""Commands under SIGKILL: no existing data is lost, acknowledged work is done, and the command can be repeated."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ HISTORIES = Path(__file__).resolve().parents[1] / "tests" / "readers" / "claude-
 OLD = "--older-than", "1"
 
 Check = Callable[["Desk", bool], Iterator[str]]
-"""What is wrong after a kill, given whether the command had been acknowledged."""
+"""Returns the problems after a kill; the argument says whether the command was acknowledged."""
 
 
 class View(NamedTuple):
-    """What a person would miss."""
+    """The data that a user would miss."""
 
     memories: dict[str, str]
     conversations: dict[str, list[str]]
@@ -54,7 +54,7 @@ def view(path: Path) -> View:
 
 
 class Desk:
-    """A user's data directory, put back to a known state before each trial."""
+    """A user's data directory, reset to a known state before each trial."""
 
     def __init__(self, root: Path) -> None:
         self._kept, self.root = root / "kept", root / "desk"
@@ -69,7 +69,7 @@ class Desk:
         shutil.copytree(self._kept / name, self.root)
 
     def give(self, *words: str) -> None:
-        """The command, as in a process of its own. Raises when it fails."""
+        """Run the command as a separate process would. Raises if it fails."""
         self.home.mkdir(parents=True, exist_ok=True)  # a directory that is named and missing is refused
         flags = {"home": str(self.home), "embeddings": "off"}
         with Path(os.devnull).open("w") as nowhere:

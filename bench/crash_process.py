@@ -51,7 +51,7 @@ def run_process(
 
 
 def _be_killed(work: Callable[[], None], writing: int, is_hasty: bool) -> None:
-    """Never returns: what the parent has open is not for the child to tidy up."""
+    """Never returns, so that the child does not close the parent's resources."""
     try:
         if is_hasty:
             os.write(writing, ACKNOWLEDGED)

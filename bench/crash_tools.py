@@ -41,7 +41,7 @@ FOLLOWS = (VECTOR, "waiting")
 
 
 class Moment(NamedTuple):
-    """Where a connection stands between two calls."""
+    """The state of a connection between two calls."""
 
     number: int
     session: str | None
@@ -50,8 +50,10 @@ class Moment(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is there, as hashes. A call that begins a session does so before its own work, and one that writes a file gives it
-    its name before its rows are committed: so after a kill these may be there alone, whole, and rows never without them."""
+    """The contents of the store and of files, as hashes.
+
+    A call begins a session before its own work, and renames a file before it commits its rows. After a kill, complete
+    sessions and files may therefore exist without rows, but never rows without them."""
 
     problems: tuple[str, ...]
     rows: str
@@ -101,7 +103,7 @@ class Place:
             )
 
     def _files(self) -> list[Path]:
-        """Without drafts: what has not got its name yet is not there."""
+        """The files without drafts, which do not have their final name yet."""
         found = [path for folder in (self.project, self.home) for path in folder.rglob("*") if path.is_file()]
         return sorted(
             path
@@ -160,7 +162,7 @@ class ToolTrial:
             raise RuntimeError(f"{self.name}: {reply.text}")
 
     def rehearse(self) -> None:
-        """Run without a kill: how long it takes, and what it leaves, which must be the same each time."""
+        """Run without a kill. Returns the duration and the result, which must be the same each time."""
         states, took_s = set(), []
         for _ in range(REHEARSALS):
             self._place.put_back(self._moment.number)
@@ -218,7 +220,7 @@ def _trials(place: Place) -> Iterator[ToolTrial]:
 
 
 def _more_calls(known: Known) -> list[tuple[str, dict[str, Any]]]:
-    """Of tools whose example finds nothing to do."""
+    """Tools whose example has nothing to do."""
     return [
         ("context_compress", {"olderThan": "2999-01-01"}),
         ("export_individual_conversations", {"conversation_filter": "log", "output_dir": known.directory}),

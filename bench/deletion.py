@@ -1,4 +1,4 @@
-"""What one deletion costs in a large store, and how long others wait meanwhile.
+"""The cost of one deletion in a large store, and the time that other callers wait meanwhile.
 
     python bench/deletion.py HOME sqlite|postgres [SIZE]
 

@@ -1,4 +1,4 @@
-"""Devices: a long random history on several machines, and what real histories cost in the folder.
+"""Devices: a long random history on several machines, and the cost of real histories.
 
     python bench/devices.py --operations 10000 [--seed 1] [--machines 3]
     python bench/devices.py --histories [--home HOME]
@@ -6,7 +6,7 @@
 
 The first plays tests/device_world.py: machines with wrong clocks, a synchroniser that copies late, half and twice, and a home that is
 copied; at the end all machines must show the same, nothing may be lost, and nothing forgotten may be in any byte. The second
-reads ../shared/data/histories, or those of another home, into a store and sends it to a second machine. The third measures what a vault costs a save.
+reads ../shared/data/histories, or those of another home, into a store and sends it to a second machine. The third measures the cost of a save in a vault.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What extraction of statements costs a sync: CPU of whole syncs with and without it, in turns, and what is extracted.
+"""The share of statement extraction in a sync: CPU of complete syncs with and without it, in turns, and the extracted statements.
 
     python bench/extraction.py DATA_DIRECTORY WORK_DIRECTORY [ROUNDS]
 
-DATA_DIRECTORY is as for `bench/statements.py`. Each sync reads the same home into a new store, in this process alone, so
-that no CPU is spent where nobody counts it. The digest of all stored sayings is printed, to compare two versions.
+DATA_DIRECTORY is as for `bench/statements.py`. Each sync reads the same home into a new store, in this process alone, so that all CPU
+time is counted. The digest of all stored sayings is printed, to compare two versions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The leader of a PostgreSQL cluster is killed under load: what is lost, and which calls fail?
+"""Kill the leader of a PostgreSQL cluster under load, and report lost saves and failed calls.
 
     python bench/failover.py HOME [KILLS]
 

@@ -1,8 +1,8 @@
-"""Load on several team servers while something of them fails: what is lost, what crosses to another tenant, and which calls fail.
+"""Load on several team servers while parts of them fail: lost saves, crossings between tenants, and failed calls.
 
-Used by `chaos.py` and `failover.py`. Clients of eight users save and search without pause, each at one server and, when that is gone, at the next one.
-A save counts as acknowledged when its answer arrived. Afterwards every tenant is read from the database.
-"""
+Used by `chaos.py` and `failover.py`. Clients of eight users save and search without pause, each at one server and,
+when that is gone, at the next one. A save counts as acknowledged when its answer arrived. Afterwards every tenant is
+read from the database."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class Load:
             time.sleep(0.05)
 
     def stop(self) -> str:
-        """End the load and compare what was acknowledged with what is in the tenants."""
+        """End the load and compare acknowledged saves with the contents of the tenants."""
         self.is_over.set()
         for caller in self._callers:
             caller.join()
@@ -178,7 +178,7 @@ class Load:
         )
 
     def reasons(self) -> list[str]:
-        """Why calls failed, the most frequent first."""
+        """The reasons of failed calls, most frequent first."""
         counts = Counter(call.outcome for call in self.calls if call.outcome)
         return [f"{times} ×: {outcome}" for outcome, times in counts.most_common(8)]
 

@@ -1,10 +1,10 @@
-"""How often an error that was met before is recognised, and its fix shown.
+"""The share of repeated errors that are recognised, and whose fix is shown.
 
     python bench/fixes.py DATA/fixes WORK_DIRECTORY [--show] [--home HOME]
 
 DATA/fixes holds sessions, questions and pairs. The sessions are written as transcripts of Claude Code into a home in
-WORK_DIRECTORY and synchronised; a question sees only what happened before it in other sessions of its project. `--show` prints
-every answer, for judging the fixes by hand. `--home` measures what it costs to find failures in the histories of a home.
+WORK_DIRECTORY and synchronised; a question sees only earlier events in other sessions of its project. `--show` prints
+every answer, for judging the fixes by hand. `--home` measures the cost of finding failures in the histories of a home.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def lay_out(data: Path, work: Path) -> None:
 
 
 def pairs(data: Path) -> str:
-    """How many made-up pairs of outputs are told apart."""
+    """The number of invented pairs of outputs that are distinguished."""
     right = total = 0
     for line in (data / "pairs.jsonl").read_text("utf-8").splitlines():
         pair = json.loads(line)

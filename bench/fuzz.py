@@ -1,9 +1,9 @@
-"""Requests that nobody would send, over stdio to a real server: each is answered, none by an internal error.
+"""Unusual and invalid requests over stdio to a real server: each must be answered, none with an internal error.
 
 python bench/fuzz.py [REQUESTS] [SEED] [DATABASE_URL]
 
-Arguments follow each tool's schema, nearly follow it, or have nothing to do with it; some lines are no requests at all.
-Paths stay in a directory of their own: whatever the server is made to write, it writes there.
+Arguments follow each tool's schema, nearly follow it, or are unrelated to it; some lines are not requests. All paths
+are in one temporary directory, so the server writes only there.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ class Fuzz:
         return self._text(name) if kind == "string" else self._value(name)
 
     def _spoil(self, arguments: Json, schema: Json) -> None:
-        """Another type, an edge, an argument that nobody knows, or one that is missing."""
+        """Change an argument: another type, a limit value, an unknown name, or none."""
         pick = self._random
         names = [*schema.get("properties", {}), "no_such_argument"]
         name = pick.choice(names)
@@ -300,7 +300,7 @@ def send_all(sender: Sender, fuzz: Fuzz, requests: int) -> list[float]:
         if fuzz._random.random() < GARBAGE_SHARE:
             sender.send(fuzz.garbage())
             sent += 1
-            sender.request("ping", {})  # answered in order, so what is no request must have its answer before
+            sender.request("ping", {})  # answers come in order, so an invalid request must be answered first
             if len(list(sender.answers())) != 2:
                 sender.bad.append("a line that is no request was not answered, or more than once")
             continue
@@ -314,7 +314,7 @@ def send_all(sender: Sender, fuzz: Fuzz, requests: int) -> list[float]:
 
 
 def logged_bugs(home: Path) -> Counter[str]:
-    """Where internal errors were raised, as the session log has them."""
+    """The places of internal errors, from the session log."""
     found: Counter[str] = Counter()
     for log in (home / "logs").glob("*.log"):
         for line in log.read_text("utf-8").splitlines():

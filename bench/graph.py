@@ -1,4 +1,4 @@
-"""A graph of 100,000 relations: what reading a note costs, and what a walk and an analysis cost.
+"""A graph of 100,000 relations: the cost of analysing a note, of a walk and of an analysis.
 
     python bench/graph.py [RELATIONS]
 

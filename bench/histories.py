@@ -2,8 +2,8 @@
 
     python bench/histories.py
 
-Each file is put where its assistant keeps it, below a temporary home, and read into a temporary store. COUNTS.tsv is what a
-parser that shares no line with ours counted in the files of Claude Code and Codex.
+Each file is copied to its assistant's own folder in a temporary home, and read into a temporary store. COUNTS.tsv has the
+counts of an independent parser for the files of Claude Code and Codex.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ PLACES: list[tuple[str, str]] = [
     (r".*/registry/qwen/(.*)", r".qwen/\1"),
     (r".*/registry/roo/(.*)", r".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/\1"),
 ]  # fmt: skip
-"""Where the assistant keeps a file of that name."""
+"""The path of a file of that name in its assistant's folder."""
 
 OTHERS = [
     (r"(grok|hermes|kimi|deepseek|omp)/|grok\.|cursor-cli\.(plans|prompt)", "no reader for this assistant or kind of file"),
@@ -101,7 +101,7 @@ OTHERS = [
     (r"claude-code/.*|codex/.*", "parts of messages, state and notes, no logs"),
     (r"cursor/.*\.json|cline/.*|gemini.*|migration|README|meta\.json", "what other programs made of a history, or tell about it"),
 ]  # fmt: skip
-"""Why a file has no place."""
+"""The reason why a file has no place."""
 
 
 class Tally(NamedTuple):
@@ -110,7 +110,7 @@ class Tally(NamedTuple):
 
 
 def put(home: Path) -> dict[str, Path]:
-    """Every file of the manifest into the home; where each is, by its name there."""
+    """Copy every file of the manifest into the home. Returns their paths by name."""
     placed = {}
     with (HISTORIES / "MANIFEST.tsv").open(encoding="utf-8") as table:
         names = [row["file"] for row in csv.DictReader(table, delimiter="\t")]
@@ -161,7 +161,7 @@ def read_all(home: Path, database: Path) -> None:
 
 
 def compare(placed: dict[str, Path]) -> Iterator[tuple[str, Tally]]:
-    """What the other parser counted, and what is read of the same files, by assistant."""
+    """The counts of the other parser and of our reading of the same files, by assistant."""
     tallies: dict[str, Tally] = {}
     readers = load_readers(["claude-code", "codex"])
     with (HISTORIES / "COUNTS.tsv").open(encoding="utf-8") as table:

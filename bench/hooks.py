@@ -1,7 +1,7 @@
-"""What hooks cost, and how often they speak where they should not.
+"""The cost of hooks, and how often they add text where they should not.
 
-    python bench/hooks.py cost                     CPU of each hook call beside a Python that does nothing
-    python bench/hooks.py starts                   CPU of a session's start where there is nothing to say
+    python bench/hooks.py cost                     CPU of each hook call, compared with a Python that does nothing
+    python bench/hooks.py starts                   CPU of a session's start without any text
     python bench/hooks.py prompts HOME [QUESTIONS] share of unrelated prompts that get a sentence, and of questions
     python bench/hooks.py own HOME [PROMPTS]       sentences for prompts of the same project, for a person to judge
     python bench/hooks.py files HOME               notes about files, for a person to judge
@@ -9,7 +9,7 @@
 HOME is a data directory with histories, read and embedded (`backstory sync`, `backstory embed`). Unrelated prompts are the
 first prompts of conversations of other projects: nothing in this project answers them. QUESTIONS is a file of questions with the
 conversations that answer each (`questions.jsonl`), asked in the project of the first. `own` asks the first prompts of each conversation (PROMPTS, else 3) in
-its own project, as if that conversation, its family and its copies had not been yet.
+its own project, without that conversation, its family and its copies.
 """
 
 from __future__ import annotations
@@ -47,14 +47,16 @@ FILES = 40
 START_ROUNDS = 20
 WATCHED_FILES, READER_FILES = 5_000, 500
 MIN_CONVERSATIONS = 3
-"""Of a project that is asked: one with less has nothing that could be said wrongly."""
+"""Minimum number of conversations of a measured project: with fewer, there is nothing that a hook could wrongly mention."""
 MIN_COPIED_CHARS = 120
 """An answer of this length in two conversations was copied from one to the other."""
 
 
 def run(words: list[str], given: bytes) -> tuple[float, float, bytes]:
     """CPU and wall-clock time in ms, and what it printed."""
-    environment = {"BACKSTORY_BRIEF_TIMEOUT_S": "60"}  # to measure what it takes, however busy the machine
+    environment = {
+        "BACKSTORY_BRIEF_TIMEOUT_S": "60"
+    }  # no time limit, so that a busy machine does not change the result
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(words, input=given, env=environment, capture_output=True, check=True)
     after, end = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -63,7 +65,7 @@ def run(words: list[str], given: bytes) -> tuple[float, float, bytes]:
 
 
 def cost() -> None:
-    """Each round is a new session, whose hook speaks; with a server that answers, and a line of settings to read."""
+    """Each round is a new session whose hook prints text, with a running server and one line of settings."""
     bare = [sys.executable, "-I", "-S", "-c", "0"]
     with TemporaryDirectory() as folder:
         home, project = Path(folder, "home"), Path(folder, "project").resolve()
@@ -231,7 +233,7 @@ def ignoring(conversations: frozenset[str]) -> Iterator[None]:
 
 
 class Relatives:
-    """Conversations of which each holds part of what another says: forks, subagents and copies."""
+    """Groups of conversations with common messages: forks, subagents and copies."""
 
     def __init__(self, core: Core) -> None:
         store = core.engine.store
@@ -278,7 +280,7 @@ def ask_questions(core: Core, path: Path) -> None:
 
 
 def ask(core: Core, project: str, prompt: str, conversation: str = "") -> str:
-    """The answer; the conversation that the prompt is from counts as the one that runs."""
+    """The answer of the hook; the prompt's own conversation counts as the running one."""
     assistant, _, session = conversation.partition(":")
     request = HookRequest("UserPromptSubmit", assistant, session, project, project, prompt)
     said = answer(core, request)

@@ -1,10 +1,10 @@
 """The shape of the source in figures: its size, its records, its imports and its comments.
 
-    python bench/house.py [SOURCE ...]    a column for each folder, `src/backstory` where none is named
-    python bench/house.py --records       the records that are built in one place or none, with that place
+    python bench/house.py [SOURCE ...]    a column for each folder (default: `src/backstory`)
+    python bench/house.py --records       records that are built in one place or none, with that place
 
-A record of a row is built by the store's `Columns`, for as many queries as read it, and so it is not of one place. A
-folder of an older version beside today's shows what a change did to the house.
+Records of rows are built by the store's `Columns` for many queries, so they do not count. Pass the folder of an
+older version too, to compare both.
 """
 
 from __future__ import annotations
@@ -115,7 +115,8 @@ class House:
         }
 
     def constructions(self) -> dict[str, list[str]]:
-        """Record → the places that build one: calls, `cls(…)` in its own methods, and functions that are handed the class."""
+        """Record → the places that build one: calls, `cls(…)` in its own methods, and functions that are handed the
+        class."""
         places: dict[str, list[str]] = {record: [] for record in self.records()}
         for name, tree in self.trees.items():
             for record, line in built_records(tree, set(places)):

@@ -1,4 +1,4 @@
-"""The same calls over HTTP to Backstory, to a bare server of the official SDK and to mcp-memory-service, in one run.
+"""Compare the same calls over HTTP to Backstory, to a minimal server of the official SDK and to mcp-memory-service, in one run.
 
     python bench/http_beside.py HOME [MCP_MEMORY_SERVER]
 
@@ -38,7 +38,7 @@ SDK = [sys.executable, str(Path(__file__).with_name("http_sdk.py"))]
 
 
 class Calls(NamedTuple):
-    """How a server is asked for the same thing: a tool and its arguments."""
+    """The form of the same request for one server: a tool and its arguments."""
 
     save: Callable[[str, str], tuple[str, dict[str, Any]]]
     search: Callable[[str], tuple[str, dict[str, Any]]]

@@ -1,4 +1,4 @@
-"""What uvicorn alone takes: an application that reads a body and sends it back. `http_echo.py` prints its address."""
+"""The cost of uvicorn alone: an application that reads a body and sends it back. `http_echo.py` prints its address."""
 
 from __future__ import annotations
 

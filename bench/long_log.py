@@ -1,4 +1,4 @@
-"""One conversation of very many turns: what reading it costs, and how long others wait to save meanwhile.
+"""One conversation of very many turns: the cost of reading it, and the time that other saves wait meanwhile.
 
     python bench/long_log.py [TURNS ...]
 
@@ -97,7 +97,7 @@ def save_repeatedly(path: Path) -> None:
 
 
 class Watch:
-    """How long transactions of this process held the write lock."""
+    """Measures how long transactions of this process held the write lock."""
 
     def __init__(self) -> None:
         self.longest_s = self.longest_cpu_s = 0.0

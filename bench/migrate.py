@@ -1,8 +1,8 @@
-"""A store of 100,000 memories into PostgreSQL and back: how long it takes, and that its export is the same.
+"""Move a store of 100,000 memories to PostgreSQL and back: the duration, and a comparison of the exports.
 
     python bench/migrate.py HOME DATABASE_URL [SIZE]
 
-HOME and the database are new and empty. Vectors are random: nothing here depends on what they mean.
+HOME and the database are new and empty. Vectors are random, because their meaning has no effect here.
 """
 
 from __future__ import annotations

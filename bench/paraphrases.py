@@ -1,9 +1,9 @@
-"""Does context_semantic_search find a note asked for in other words, and an identifier asked for by name?
+"""Measure whether context_semantic_search finds notes by questions in other words, and identifiers by name.
 
     python bench/paraphrases.py
 
-40 notes stand among others, few and many. Each is asked for by a question that shares few words with it, and 40
-further notes by an identifier they hold.
+40 notes are among few or many others. Each is searched by a question that shares few words with it, and 40
+further notes by an identifier in them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tenants behind PgBouncer in transaction mode: does anybody's call reach another tenant's store?
+"""Check that no call reaches another tenant's store behind PgBouncer in transaction mode.
 
     python bench/pooler.py HOME [CALLS]
 
@@ -44,7 +44,7 @@ CALLS = 10_000
 
 
 class Outcome(NamedTuple):
-    """Of the calls of one client."""
+    """Results of one client's calls."""
 
     user: str
     acknowledged: list[str]

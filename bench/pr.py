@@ -1,10 +1,9 @@
-"""Commits rebuilt from real edits: which hunks does `backstory pr` attribute to the session that wrote them?
+"""Measure which hunks `backstory pr` attributes to the right session, in commits rebuilt from real edits.
 
     python bench/pr.py
 
-The repositories are those of bench/blame.py: every edit of the conversations in ../shared/data/histories is applied in the order of
-time. What one session wrote before another one came is one commit; each commit is then explained by itself, as a pull request.
-What a file said before the first edit has a commit of its own, and counts as a person's.
+The repositories are those of bench/blame.py: every edit of the conversations in ../shared/data/histories is applied in
+chronological order. Consecutive edits of one session are one commit; each commit is then explained as a pull request. The contents of a file before its first edit have a separate commit, and count as written by a person.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from backstory.store.sqlite import SqliteStore
 
 
 def replay(tree: Path, mine: Sequence[blame.Step], before: dict[tuple[str, str], str]) -> dict[str, str]:
-    """Make the repository anew; the session of each commit, by its hash."""
+    """Create the repository again. Returns the session of each commit by hash."""
     shutil.rmtree(tree, ignore_errors=True)
     tree.mkdir(parents=True)
     blame.git(tree, "init", "-q", "-b", "main")

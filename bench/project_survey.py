@@ -1,4 +1,4 @@
-"""What the first `init` of a large repository costs: CPU of our process and of the git it runs.
+"""The cost of the first `init` of a large repository: CPU of our process and of git.
 
 python bench/project_survey.py [FILES]
 """

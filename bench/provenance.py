@@ -1,8 +1,6 @@
-"""Words of others and the user's own: how many planted texts are told as decisions, and how many statements of real conversations are lost.
-
-python bench/provenance.py                                   planted texts (tests/foreign_words.py)
-python bench/provenance.py ../shared/data/statements         and the annotated conversations there
-"""
+"""Words of others and the user's own: the number of planted texts that become decisions, and of real statements that
+are lost. python bench/provenance.py planted texts (tests/foreign_words.py) python bench/provenance.py
+../shared/data/statements and the annotated conversations there"""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ ROLES = {"user": "user", "assistant": "assistant", "call": "tool"}
 
 
 def kept(store: SqliteStore, name: str, said: list[tuple[str, str]]) -> list[Message]:
-    """A conversation of these messages, in the store; what was said in it."""
+    """Store a conversation of these messages. Returns its statements."""
     talk = Conversation(name, "", "/p", "bench", NOW, NOW)
     rows, place = [], -1
     for number, (role, text) in enumerate(said):
@@ -41,7 +39,7 @@ def kept(store: SqliteStore, name: str, said: list[tuple[str, str]]) -> list[Mes
 
 
 def decisions(store: SqliteStore, messages: list[Message]) -> list[str]:
-    """What the conversation of these messages is taken to decide, or to lay down as a rule."""
+    """The decisions and rules that are extracted from a conversation of these messages."""
     name = messages[0].conversation
     (talk,) = store.conversations.get([name])
     derive(store, talk)
@@ -74,7 +72,7 @@ def planted(store: SqliteStore) -> None:
 
 
 def annotated(folder: Path, store: SqliteStore) -> None:
-    """The reader and the scorer of the set lie beside it."""
+    """The set with its own reader and scorer."""
     sys.path.insert(0, str(folder))
     from events import events  # type: ignore[import-not-found]
     from score import read, score_statements  # type: ignore[import-not-found]

@@ -111,7 +111,8 @@ class Questions:
         self._name_answers()
 
     def _name_answers(self) -> None:
-        """Put the product's ids of the messages that hold the quotes into the questions: assistants number messages in other ways than we do."""
+        """Put the product's ids of the messages that hold the quotes into the questions: assistants number messages
+        in other ways than we do."""
         store = sqlite3.connect(f"file:{self.work / 'none' / 'store.db'}?mode=ro", uri=True)
         messages: dict[str, list[tuple[str, str]]] = {}
         for id, talk, text in store.execute(
@@ -181,7 +182,7 @@ class Questions:
         return f"{mean(holds_answer(row, answers[row['id']].get('shown', ())) for row in self.rows):.2f}"
 
     def halves(self) -> tuple[list[Json], list[Json]]:
-        """Questions on one conversation stand in one half: constants are tuned on the first."""
+        """Questions on one conversation are in the same half; constants are tuned on the first half."""
         by_talk: dict[str, list[Json]] = {}
         for row in self.rows:
             by_talk.setdefault(min((*row["conversations"], *row.get("parents", ()))), []).append(row)
@@ -192,7 +193,7 @@ class Questions:
 
 
 def holds_answer(row: Json, shown: Sequence[tuple[str, str]]) -> bool:
-    """Whether what is shown of the conversations that answer a question holds one of its quotes."""
+    """Return whether the shown text of the right conversations contains one of the question's quotes."""
     right = {*row["conversations"], *row.get("parents", ())}
     words = {word for talk, text in shown if talk in right for word in re.findall(r"\w+", text.lower())}
     quotes = [{*re.findall(r"\w+", each["quote"].lower())} - STOP_WORDS for each in row["evidence"]]

@@ -1,4 +1,4 @@
-"""Which planted secrets redaction finds, what it takes for one in ordinary code, and how fast it is.
+"""Measure which planted secrets redaction finds, what it mistakes for one in ordinary code, and its speed.
 
     python bench/redaction.py [DIRECTORY OF CODE ...] [--show] [--limit MB]
 
@@ -63,7 +63,7 @@ def missed(redactor: Redactor) -> dict[str, int]:
 
 
 def contexts(redactor: Redactor) -> tuple[Counter[bool], Counter[bool]]:
-    """How many secrets were found and how many there were, by whether their context is held out."""
+    """The number of found and planted secrets, for contexts in view and for held-out ones."""
     found: Counter[bool] = Counter()
     total: Counter[bool] = Counter()
     for sample in samples(SAMPLES_EACH):

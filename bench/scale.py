@@ -1,10 +1,10 @@
-"""How a store grows: bytes for each memory and message, CPU of a save and of a search, memory of the server.
+"""The growth of a store: bytes per memory and message, CPU of a save and of a search, memory of the server.
 
     python bench/scale.py HOME [SIZE [DATABASE_URL | embedded]]
 
 The store is filled to a hundredth of SIZE, a tenth and SIZE (100,000), each time with as many memories and then as many
 messages of conversations, and measured through the real server over stdio. Vectors are random, which take as much room and time as
-real ones; what is saved meanwhile is embedded. CPU is the server's; that of PostgreSQL stands beside it.
+real ones; what is saved meanwhile is embedded. CPU times of the server and of PostgreSQL are printed separately.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def measure(place: Place) -> str:
         return server.cpu_ms() + family_ms(place.database)
 
     for tool in ("retrieve_context", "recall"):
-        server.call(tool, query=question(random_))  # loads the model, and what is known of the store
+        server.call(tool, query=question(random_))  # loads the model and in-memory parts of the store
     server.settled_cpu_ms()
     before = spent()
     for _ in range(CALLS):

@@ -73,7 +73,7 @@ def add_long_texts(home: Path) -> None:
 
 
 class Worker:
-    """A process that answers questions and tells what each took."""
+    """A process that answers questions and returns the time of each."""
 
     def __init__(self, home: Path, source: Path | None) -> None:
         path = {"PYTHONPATH": str(source)} if source else {}
@@ -119,7 +119,7 @@ def measure(home: Path, questions: Sequence[str], beside: Path | None, name: str
     sources = {"now": None, **({"former": beside} if beside else {})}
     workers = {version: Worker(home, source) for version, source in sources.items()}
     spent: dict[tuple[str, str], list[float]] = {}
-    for phase in ("new", "known", "cold"):  # what was read when cold would be known
+    for phase in ("new", "known", "cold"):  # otherwise parts that the cold run read would be in memory
         for number, question in enumerate(questions):
             turn = list(workers.items())[:: -1 if number % 2 else 1]
             for version, worker in turn:

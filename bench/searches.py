@@ -1,4 +1,4 @@
-"""Every searching tool over one large store: CPU of the server for a call, over stdio.
+"""Every search tool over one large store: CPU of the server per call, over stdio.
 
     python bench/searches.py HOME [SIZE [CALLS]] [--beside SRC]
 
@@ -107,7 +107,7 @@ def embedding_ms(home: Path) -> float:
 
 
 class Versions:
-    """The product over one store, and beside it, when given, another checkout's."""
+    """This version over one store, and optionally another checkout's."""
 
     def __init__(self, home: Path, beside: Path | None) -> None:
         paths = {"now": {}, **({"former": {"PYTHONPATH": str(beside)}} if beside else {})}
@@ -157,7 +157,7 @@ def measure(
     for turn in range(WARM + count):
         for name, (tool, arguments) in calls(random_).items():
             versions.ask(name, tool, arguments)
-        if turn == WARM - 1:  # what is made once: the model, what is remembered of the store
+        if turn == WARM - 1:  # work that is done once: the model, in-memory parts of the store
             versions.forget()
     versions.report()
 

@@ -17,7 +17,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 TIMEOUT_S = 240
 DETAILS = ("missed:", "not first:")
-"""Beginnings of lines that name single questions, which are for whoever looks for the reason."""
+"""Beginnings of lines about single questions, which are only needed to find a reason."""
 SELECTION: tuple[tuple[str, ...], ...] = (
     ("start.py",),
     ("first_call.py", "3"),

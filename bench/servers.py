@@ -56,11 +56,11 @@ class Server:
         self._process.wait(10)
 
     def cpu_ms(self) -> float:
-        """CPU time of the process and its children so far, to the microsecond where the kernel tells."""
+        """CPU time of the process and its children so far, in microseconds if the kernel provides them."""
         return sum(process_ms(pid) for pid in self._family())
 
     def settled_cpu_ms(self) -> float:
-        """The same, once background work has come to rest."""
+        """CPU time after background work has finished."""
         before, now = -1.0, self.cpu_ms()
         while now - before > 1.0:
             time.sleep(0.5)
@@ -95,7 +95,7 @@ def process_ms(pid: int) -> float:
 
 
 def family_ms(pid: int) -> float:
-    """Of a process and those that it started, also of those that have ended; 0 is none."""
+    """CPU milliseconds of a process and its children, including ended ones; 0 means no process."""
     if not pid:
         return 0.0
     tasks = Path(f"/proc/{pid}/task").iterdir()

@@ -1,4 +1,4 @@
-"""How often a store of few conversations is sure: of questions that it answers, and of questions that it cannot answer.
+"""The share of certain results in a store of few conversations: for questions that it answers, and for questions that it cannot answer.
 
     python bench/small_stores.py QUESTIONS_DIRECTORY RETRIEVAL_DIRECTORY HOME
 
@@ -28,7 +28,7 @@ from backstory.domain.filters import ConversationFilter, Filter, Kind
 from backstory.domain.records import Conversation
 
 STORES = {1: 24, 3: 12, 5: 8, 10: 5}
-"""How many stores of each number of conversations are made."""
+"""Number of stores to create for each number of conversations."""
 FOREIGN_OF_SET, OTHER_QUESTIONS = 8, 15
 SEED = 5
 

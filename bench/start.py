@@ -1,5 +1,5 @@
-"""What a start costs: CPU from spawn to the answers to `initialize` and `tools/list`, and memory then, beside a loop in Python that
-imports json and answers every line with nothing. And what a server that nobody calls has later, when it has looked for histories.
+"""The cost of a start: CPU from spawn to the answers to `initialize` and `tools/list`, and memory then, beside a loop in Python that
+imports json and answers every line with nothing. It also measures an idle server after it has searched for histories.
 
     python bench/start.py [COMMAND OF A SERVER TO COMPARE WITH ...]
 

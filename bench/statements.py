@@ -1,4 +1,4 @@
-"""What the product states and tells of annotated conversations, scored by the set's own scorer.
+"""Score the statements and briefs of annotated conversations with the set's own scorer.
 
     python bench/statements.py DATA_DIRECTORY WORK_DIRECTORY
 

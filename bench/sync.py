@@ -1,9 +1,9 @@
-"""Reading other assistants' histories: how fast, in how much memory, and how fast what was read is found.
+"""Reading other assistants' histories: speed, memory, and the speed of a search afterwards.
 
     python bench/sync.py [MB]
 
 The logs of Claude Code and Codex in ../shared/data/histories are repeated under ids of their own up to MB (200) in a
-temporary home, and read into a temporary store: by this process alone, and with one beside it that decodes. Times are CPU
+temporary home, and read into a temporary store: by this process alone, and with a second process that decodes. Times are CPU
 time; on two cores that have nothing else to do, a sync takes as long as the busier of the two processes.
 """
 

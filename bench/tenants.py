@@ -1,4 +1,4 @@
-"""Many tenants in one PostgreSQL: what making one costs, and what the others cost everybody.
+"""Many tenants in one PostgreSQL: the cost of creating one, and the influence of the others on each call.
 
     python bench/tenants.py HOME [TENANTS]
 
@@ -133,7 +133,7 @@ class Work:
         self.spent_ms += self._place.cpu_ms() - before
 
     def warm_up(self) -> None:
-        """What is only read once is known afterwards."""
+        """Load everything that is only read once."""
         self.run(CALLS // 3)
         self.spent_ms = 0.0
 
@@ -152,7 +152,7 @@ def measure(place: Place, count: int) -> tuple[float, int]:
 
 
 def compare(alone: Place, among: Place, count: int) -> str:
-    """The same calls for one of `count` tenants that nobody called yet, and for the only tenant of its database."""
+    """Make the same calls for an unused tenant among `count`, and for the only tenant of its database."""
     make(among, count, count + 1)
     make(alone, 0, 1)
     with closing(Work(alone, [0])) as first, closing(Work(among, [count])) as second:
@@ -175,8 +175,10 @@ def private_mb(place: Place) -> float:
 
 
 def _private_kb(pid: int) -> int:
-    """The memory that one more connection takes. Without the buffers, and without unchanged pages of the program's files: all
-    connections share those, and one that only this connection has touched yet would count as private."""
+    """The memory that one more connection takes.
+
+    Without the buffers, and without unchanged pages of the program's files: all connections share those, and one that
+    only this connection has touched yet would count as private."""
     total, is_shared = 0, False
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         if mapping := re.match(r"[0-9a-f]+-[0-9a-f]+ (\S+) ", line):

@@ -1,4 +1,4 @@
-"""What Backstory costs a model in tokens: the list of tools by family, instructions, briefs and pages of hits.
+"""The tokens that Backstory costs a model: the list of tools by family, instructions, briefs and pages of hits.
 
     python bench/tokens.py [--ranks o200k_base.json]
 

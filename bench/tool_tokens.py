@@ -1,4 +1,4 @@
-"""What a list of tools costs a model, by surface, beside other servers.
+"""The tokens of a list of tools, by surface, compared with other servers.
 
     python bench/tool_tokens.py [COMMAND OF A SERVER TO COMPARE WITH ...]
 
@@ -22,7 +22,7 @@ SENT = ("name", "description", "inputSchema")
 
 
 def tools_of(command: Sequence[str]) -> tuple[int, int]:
-    """How many there are, and their tokens."""
+    """The number of tools, and their tokens."""
     server = Server(command)
     server.initialize()
     tools = server.ask("tools/list", {})["tools"]

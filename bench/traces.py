@@ -1,4 +1,4 @@
-"""Results and usage: what a sync costs with them, how large they are, and whether the totals are right.
+"""Results and usage: the cost of a sync with them, their size, and a check of the totals.
 
     python bench/traces.py [MB] [OTHER/src ...]
 
@@ -30,7 +30,7 @@ NUMBERS = ("input", "output", "cache_read", "cache_write")
 
 
 def read(home: Path, file: Path) -> None:
-    """In a process of its own: read a home into a store, and print the CPU seconds and what the store holds."""
+    """Read a home into a store, in a separate process, and print the CPU seconds and the contents of the store."""
     from backstory.core import Engine
     from backstory.core.sync import Sync, decoder_process
     from backstory.readers import Places, load_readers
@@ -73,7 +73,8 @@ def tokens(file: Path) -> dict[str, Counter[str]]:
 
 
 def counted(home: Path) -> dict[str, Counter[str]]:
-    """The same from the files: Claude Code by message and request, Codex by running totals, those of parents left out."""
+    """Count the tokens from the files: Claude Code by message and request, Codex by running totals without those of
+    parents."""
     return {"claude-code": _claude(home / ".claude"), "codex": _codex(home / ".codex")}
 
 

@@ -1,4 +1,4 @@
-"""What a page costs: CPU of `backstory web` for each page over 100,000 messages.
+"""The cost of a page: CPU of `backstory web` for each page over 100,000 messages.
 
     python bench/web.py HOME
 
@@ -46,7 +46,7 @@ def fill(core: Core, messages: int = MESSAGES) -> None:
         print(f"\r{number + 1:,} of {len(sizes):,} conversations", end="", file=sys.stderr, flush=True)
     store.memories.put([memory(number, random_) for number in range(MEMORIES)])
     give_vectors(core)
-    while derive_next(store):  # as a sync or a server does; else every page of a project would do it anew
+    while derive_next(store):  # as a sync or a server does; otherwise every page of a project would repeat it
         pass
 
 
@@ -151,7 +151,7 @@ def measure(home: Path) -> None:
         for path in addresses(random_).values():
             _get(
                 port, path, cookie
-            )  # what is made once: the model, the templates, the reading of memories for the graph
+            )  # work that is done once: the model, the templates, the analysis of memories for the graph
         spent: dict[str, list[float]] = {}
         for _ in range(CALLS):
             for name, path in addresses(random_).items():

@@ -1,7 +1,5 @@
-"""Build the `.mcpb` bundle: `python scripts/build_bundle.py backstory.mcpb`, or a FOLDER that does not exist yet, for its files.
-
-A bundle is a zip file with a manifest. Two builds of the same source are equal, byte for byte.
-"""
+"""Build the `.mcpb` bundle: `python scripts/build_bundle.py backstory.mcpb`, or a FOLDER that does not exist yet, for
+its files. A bundle is a zip file with a manifest. Two builds of the same source are equal, byte for byte."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "src", "packages/minilm")
 SUFFIX = ".mcpb"
 FILE_TIME = (2025, 1, 1, 0, 0, 0)
-"""Of every file in a bundle, so that two builds are equal."""
+"""The time of every file in a bundle, so that two builds are equal."""
 FILE_MODE = 0o644
 
 

@@ -41,12 +41,12 @@ FOLDS, PENALTY = 5, 5.0
 STEPS, RATE = 300, 0.1
 SMALL_STORES = (1, 2, 3, 5, 10)
 SHARES = {"answered": 1.0, "unanswerable": 0.3, "small": 0.25, "small, unanswerable": 0.15}
-"""How much each counts when certainty is fitted: most questions are asked because there is an answer."""
+"""The weight of each kind of sample when certainty is fitted: most questions have an answer."""
 TOP = 10  # hits of each question that certainty is fitted on
 
 
 class Sample(NamedTuple):
-    """What one question finds in one store."""
+    """The hits of one question in one store."""
 
     question: dict[str, Any]
     store: str
@@ -153,7 +153,7 @@ def variants(sample: Sample) -> Iterator[tuple[str, Sample]]:
 
 
 def certain_rows(sample: Sample, order: Floats) -> tuple[Floats, Flags]:
-    """What certainty knows of the first hits."""
+    """The features of certainty for the first hits."""
     if not sample.families:
         return np.zeros((0, len(SIGNS))), np.zeros(0, bool)
     logits = sample.table @ order

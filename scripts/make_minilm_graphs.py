@@ -3,7 +3,7 @@
     python scripts/make_minilm_graphs.py
 
 The packaged graph turns its int8 weights into float32 and multiplies those; ours multiply them as they are, which takes a
-quarter of the processor time. They hold no weights, only where each stands in the packaged file, so they are true for that
+quarter of the processor time. They contain no weights, only their offsets in the packaged file, so they are valid for that
 one file, whose checksum is tested before every load. The numbers of fields are those of `onnx.proto3`.
 """
 
@@ -41,7 +41,7 @@ MATRICES = {
 
 
 class PackagedFile:
-    """Where the bytes of each tensor stand in the one file that we know."""
+    """The offsets of each tensor in the one known file."""
 
     def __init__(self) -> None:
         self.path = model_path()

@@ -1,5 +1,5 @@
-"""Backstory as packages of other programs that no command of ours installs: an extension for Gemini CLI, a bundle, and an entry for the
-registry of servers. `write_docs.py` and `build_bundle.py` write them."""
+"""Backstory as packages of other programs that no command of ours installs: an extension for Gemini CLI, a bundle,
+and an entry for the registry of servers. `write_docs.py` and `build_bundle.py` write them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from backstory.clients.hooks import SCRIPT, gemini_hooks, script_texts
 from backstory.clients.packages import AUTHOR, DESCRIPTION, KEYWORDS, ON_PATH, as_json, server_entry
 
 SOURCE_LICENSE = "MIT AND Apache-2.0"
-"""Of the source, with the vocabulary of the embedding model."""
+"""The licence of the source, with the vocabulary of the embedding model."""
 REPOSITORY = "https://github.com/backstory/backstory"
 REGISTRY_NAME = "io.github.backstory/backstory"
 REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -33,7 +33,9 @@ def gemini_extension(command: Sequence[str] = ON_PATH) -> dict[str, str]:
 
 
 def bundle_manifest() -> str:
-    """The manifest of an `.mcpb` bundle. It contains the source; the `uv` of the program that opens it installs Python and the packages."""
+    """The manifest of an `.mcpb` bundle.
+
+    It contains the source; the `uv` of the program that opens it installs Python and the packages."""
     return as_json(
         {
             "manifest_version": "0.4",

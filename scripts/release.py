@@ -53,7 +53,7 @@ def main(words: list[str]) -> int:
 
 
 def check(tag: str) -> list[str]:
-    """Why this tag cannot be released; nothing if it can."""
+    """The reasons why this tag cannot be released; empty if it can."""
     problems = []
     if tag != f"v{__version__}":
         problems.append(f"The tag is {tag}, the version is {__version__}.")
@@ -116,7 +116,8 @@ def _build_packages(project: Path, folder: Path, options: Sequence[str]) -> None
 
 
 def _check_contents(wheel: Path) -> None:
-    """A wheel contains the package and its licences and nothing else of the checkout, and a description for a package index."""
+    """A wheel contains the package and its licences and nothing else of the checkout, and a description for a package
+    index."""
     about = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
     tops = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     if unexpected := tops - {"backstory", about}:
@@ -148,7 +149,7 @@ def sbom(constraints: str) -> str:
 
 
 def _model_version() -> str:
-    """Read, not imported: the folder in the checkout has no weights, and would stand in for the installed model."""
+    """Read from the file, not imported: the folder in the checkout has no weights, and would replace the installed model."""
     version: str = tomllib.loads((MODEL / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return version
 

@@ -93,7 +93,7 @@ def _meaning(setting: Setting) -> str:
 
 
 def prepared_answers() -> dict[Path, str]:
-    """What the server itself answers, for all surfaces and for each alone."""
+    """The server's own answers, for all surfaces and for each one."""
     names = tuple(load_surfaces())
     chosen = {ALL: names, **{name: (name,) for name in names}}
     return {Path(PREPARED) / f"{name}.tsv": _answers(surfaces) for name, surfaces in chosen.items()}

@@ -53,7 +53,7 @@ def _rate(told: Row, name: str) -> float | None:
 
 
 def chosen(table: dict[str, Row]) -> dict[str, Row]:
-    """Chat models of known providers, by the name behind the last slash; one that has none wins."""
+    """Chat models of known providers, by the name after the last slash; a name without a slash wins."""
     rows: dict[str, Row] = {}
     for name, told in table.items():
         is_chat = told.get("mode") in ("chat", "responses") and told.get("litellm_provider") in PROVIDERS
@@ -64,7 +64,7 @@ def chosen(table: dict[str, Row]) -> dict[str, Row]:
 
 
 def merged(known: dict[str, Any], rows: dict[str, Row], day: str) -> dict[str, Any]:
-    """The known models with the new rows. A former price holds until the day."""
+    """The known models with the new rows. A former price applies until the day."""
     models = dict(known)
     for name, row in rows.items():
         former = models.get(name, [])
