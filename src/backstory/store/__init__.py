@@ -141,7 +141,7 @@ class Store:
         return search(self)
 
     def standby_problem(self) -> str | None:
-        """Why searches cannot run on the copy that the settings name; None if they can, or if there is none."""
+        """The reason why searches cannot run on the configured standby; None if they can, or if there is none."""
         return None
 
     def version(self) -> Hashable | None:

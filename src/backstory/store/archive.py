@@ -1,4 +1,4 @@
-"""The archive: memories and conversations out of the live tables and every index, whole, in compressed packs."""
+"""The archive: memories and conversations in compressed packs, outside of the live tables and all indexes."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from .sayings import SayingRoom
 from .traces import TraceRoom
 from .where import conversations_clause, portions, where_clause
 
-PACK = 200  # memories in a pack: reading one unpacks them all, and more together hardly shrink further
-PACK_CHARACTERS = 200_000  # of texts, for the same reason: taking one out packs the others anew
+PACK = 200  # memories in a pack: reading one unpacks all, and larger packs hardly compress better
+PACK_CHARACTERS = 200_000  # characters of text in a pack: removing one memory compresses the others again
 
 _INDEX = (
     "pack",
@@ -164,7 +164,8 @@ class ArchiveRoom:
         return self._unpack_conversation(conversation)[0]
 
     def contents(self, conversation: str) -> tuple[list[Message], list[Trace], list[MessageSaying]]:
-        """The messages, traces and sayings of an archived conversation, without tool results; empty if it is not archived."""
+        """The messages, traces and sayings of an archived conversation, without tool results; empty if it is not
+        archived."""
         return self._unpack_conversation(conversation)[:3]
 
     def restore_conversations(self, ids: Sequence[str]) -> None:

@@ -38,7 +38,7 @@ def _read_json(text: str) -> Any:
 
 
 _encoded = json.JSONEncoder(default=dict).encode
-"""Made once: `json.dumps` makes one for each value. A mapping need not be a dict."""
+"""One encoder for all values: `json.dumps` creates one for each. A mapping need not be a dict."""
 _decoded = json.JSONDecoder().raw_decode
 """Decode JSON that this program wrote.
 

@@ -117,14 +117,14 @@ class ConversationRoom:
             self._runs.add(id, [each for each in runs if each.message in numbers], numbers)
 
     def _numbers(self, messages: Collection[str]) -> dict[str, int]:
-        """The entry numbers of those messages that are there."""
+        """The entry numbers of the stored ones of these messages."""
         numbers: dict[str, int] = {}
         for marks, some in batches(sorted(messages)):
             numbers |= self._database.pairs(f"SELECT id, n FROM entry WHERE id IN ({marks})", some)
         return numbers
 
     def get(self, ids: Sequence[str]) -> list[Conversation]:
-        """Those of the given conversations that exist."""
+        """The conversations with these ids that exist."""
         return [
             conversation
             for marks, some in batches(sorted(ids))

@@ -74,12 +74,12 @@ class CopyingRoom:
         return self._database.last_number()
 
     def finish(self, last_number: int) -> None:
-        """Let new rows come after those that were inserted. May be done twice."""
+        """Advance the sequences, so that new rows get numbers after the inserted ones. Idempotent."""
         self._database.continue_after(last_number)
         self._vectors.finish_import()
 
     def is_empty(self) -> bool:
-        # an embedder leaves the name of its space in a store that was only looked at
+        # an embedder creates its space even in a store that was only read
         looked_at = [table for table in COPIED_TABLES if table not in ("space", VECTOR)]
         return not any(self._database.rows(f"SELECT 1 FROM {table} LIMIT 1") for table in looked_at)
 
@@ -100,7 +100,7 @@ class CopyingRoom:
         return CopyProgress(source, table, tuple(after), *states)
 
     def put_progress(self, progress: CopyProgress) -> None:
-        # a lease that has ended: whoever comes next may go on with the work
+        # an expired lease: another process may continue the work
         sql = (
             "INSERT INTO lease (name, holder, leased_until) VALUES ('move', ?, 0)"
             " ON CONFLICT (name) DO UPDATE SET holder = excluded.holder"
@@ -121,7 +121,7 @@ def fingerprints(table: str, rows: Sequence[Row]) -> list[int]:
 def _quantized(vectors: Sequence[bytes]) -> list[bytes]:
     """The part of a vector that both backends store: its signs, and the size of each dimension relative to the largest."""
     codes: list[bytes] = []
-    for _, alike in groupby(vectors, len):  # those of one space have as many dimensions
+    for _, alike in groupby(vectors, len):  # all vectors of a space have the same number of dimensions
         values = np.array([np.frombuffer(vector, np.float32) for vector in alike])
         codes += [signs + code[4:] for signs, code in zip(pack_signs(values), encode(values), strict=True)]
     return codes

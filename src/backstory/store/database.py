@@ -151,7 +151,7 @@ class Database(ABC):
 
     @abstractmethod
     def continue_after(self, last_number: int) -> None:
-        """Let new rows get numbers after those that are there; an entry one after the given. May be done twice."""
+        """Let new rows get numbers after the existing ones, and entries numbers after `last_number`. Idempotent."""
 
     @abstractmethod
     def has_table(self, name: str) -> bool: ...
@@ -203,10 +203,10 @@ class Database(ABC):
 
     @abstractmethod
     def backup(self, target: Path, *, is_checked: bool) -> int:
-        """Write a whole, consistent copy while others go on working. The file appears when it is whole.
+        """Write a consistent copy while other processes continue.
 
-        If it is to be checked: only when every page and index of it is sound and every table has its rows. Returns how
-        many rows there are, or 0 without a check."""
+        The file appears when it is complete; with `is_checked` only if every page and index is sound and every table
+        has all its rows. Returns the number of rows, or 0 without a check."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -103,7 +103,7 @@ class DeviceRoom:
         ]
 
     def settle(self, records: Iterable[tuple[str, str]]) -> None:
-        """These were stamped, or their change came from another device."""
+        """Mark records as settled: they were stamped, or their change came from another device."""
         with self._database.joined():
             self._database.change_many("DELETE FROM device_journal WHERE kind = ? AND id = ?", list(records))
 
@@ -432,7 +432,7 @@ class DeviceRoom:
             self._database.change(_PROJECT.upsert("device_project", "path"), _PROJECT.write(project))
 
     def move_project(self, former: str, now: str) -> None:
-        """Give everything of a project to another one, with the paths of files that were named below it."""
+        """Move all records of a project to another one, including paths of files below it."""
         with self._database.joined():
             below = "value LIKE ? ESCAPE '!' AND entry IN (SELECT n FROM entry WHERE project = ?)"
             pattern = former.replace("!", "!!").replace("%", "!%").replace("_", "!_") + "/%"

@@ -112,13 +112,13 @@ class EntryRoom:
         return self._database.distinct("entry", "surface")
 
     def outlines(self, entries: Iterable[int], where: Filter) -> list[Outline]:
-        """Outlines of those entries that match, in no particular order."""
+        """Outlines of the entries that match, unordered."""
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
         return self._database.records(_OUTLINE, f"FROM {source} WHERE {condition}", [numbers, *values])
 
     def readings(self, entries: Collection[int], where: Filter) -> list[EntryText]:
-        """Outlines and the beginnings of the texts of those entries that match, in no particular order."""
+        """Outlines and beginnings of texts of the entries that match, unordered."""
         if not entries:
             return []
         condition, values = where_clause(where)
@@ -132,7 +132,7 @@ class EntryRoom:
 
     def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
         rows = self._database.rows(f"SELECT {_READING} {rest}", parameters)
-        # a shorter text is its own measure: looking up every size would take half as long again as the rows
+        # the length of a short text is computed from the text: reading every size would add half of the time of the rows
         sizes = self._sizes([row[0] for row in rows if len(row[-1]) >= COUNTED])
         return [
             EntryText(
@@ -183,7 +183,7 @@ class EntryRoom:
         if not places:
             return []
         condition, values = where_clause(where)
-        # CROSS: the places drive the join, so that each is one look-up in the index of (thread, seq)
+        # CROSS: the places drive the join, so that each is one lookup in the index of (thread, seq)
         rest = (
             f"FROM (VALUES {', '.join(['(?, ?)'] * len(places))}) AS p CROSS JOIN entry e"
             f" WHERE e.thread = p.column1 AND e.seq = p.column2"
@@ -193,7 +193,7 @@ class EntryRoom:
         return self._texts(rest, [*flat, Kind.MESSAGE, *values])
 
     def load(self, entries: Iterable[int], where: Filter = EVERYTHING) -> dict[int, Entry]:
-        """The records of those entries that are there, and match now: they may have changed since they were found."""
+        """The records of the entries that exist and still match: they may have changed since the search."""
         if not (wanted := [*entries]):
             return {}
         condition, values = where_clause(where)
@@ -221,7 +221,7 @@ class EntryRoom:
         return names & {*among} if among else names
 
     def within(self, numbers: Numbers, threads: Collection[str]) -> Numbers:
-        """Those of the given entries that belong to one of the sessions or conversations."""
+        """The entries that belong to one of the sessions or conversations."""
         shapes = self._shapes.up_to(int(numbers.max(initial=0)))
         wanted = np.zeros(len(shapes.thread_names), bool)
         wanted[[code for code in self._shapes.codes(threads) if code < len(wanted)]] = True
@@ -255,5 +255,5 @@ def _message_row(m: Message) -> list[Any]:
 
 
 def _without_hiding(where: Filter) -> tuple[str, list[Any]]:
-    """The condition on an entry, whoever may see it."""
+    """The condition on an entry, without the rule of privacy."""
     return where_clause(where._replace(public_or_in=None, repository_of=None))

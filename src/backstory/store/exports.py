@@ -1,4 +1,4 @@
-"""Exports in the store, each stored whole under the path that its caller chose."""
+"""Exports in the store, each under the path that its caller chose."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .database import Database, Row
 from .where import where_clause
 
 _UNREAD = Columns(UnreadEntry, entry="n", name="coalesce(key, id)")
-# "class" < "function" < "item" < "name": where one name has several types, min() takes the best founded
+# "class" < "function" < "item" < "name": if a name has several types, min() takes the most reliable
 _ENTITY = Columns(
     Entity, number="m.entity", type="min(m.type)", name="min(m.name)", times="sum(m.times)", sources="count(*)",
     first_ms="min(e.created_at)", last_ms="max(e.updated_at)",
@@ -85,7 +85,7 @@ class GraphRoom:
     def labels(self, entities: Sequence[int], where: Filter) -> list[Label]:
         """Entities that matching entries mention, without counting how often."""
         condition, values = where_clause(where)
-        # one look-up for each, however often it is mentioned
+        # one lookup for each, regardless of its number of mentions
         first = (
             f"SELECT * FROM (SELECT {_LABEL.selected} FROM mention m JOIN entry e ON e.n = m.entry"
             f" WHERE m.entity = ? AND {condition} ORDER BY m.type LIMIT 1) AS first"

@@ -32,7 +32,7 @@ class HandoffRoom:
         return self._found("source", sources)
 
     def after(self, conversations: Sequence[str]) -> list[SessionHandoff]:
-        """All handoffs that repeat words of these conversations: theirs, and those of the sessions in which they went on."""
+        """All handoffs that contain text of these conversations: their own, and those of sessions that continued them."""
         by_id: dict[str, SessionHandoff] = {}
         latest = self.of(conversations)
         while latest:

@@ -22,7 +22,7 @@ class Imports:
             self._database.change_many(sql, [_IMPORTED.write(row) for row in rows])
 
     def get(self, ids: Iterable[str]) -> dict[str, ImportedRecord]:
-        """Those of the given ids that were ever imported, with their records."""
+        """The import records of these ids, if they were ever imported."""
         return {
             row.id: row
             for marks, some in batches(ids)

@@ -25,7 +25,7 @@ class InjectionRoom:
         self._database = database
 
     def put(self, injection: Injection) -> None:
-        """Save a receipt, unless that session has one of the same moment."""
+        """Save a receipt, unless the session has one with the same time."""
         with self._database.joined():
             sql = f"{_INJECTION.insert('injection')} ON CONFLICT (session, given_at) DO NOTHING"
             self._database.change(sql, _INJECTION.write(injection))

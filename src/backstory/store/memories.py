@@ -75,7 +75,7 @@ class MemoryRoom:
         return [project for project in self._distinct("project") if project]
 
     def projects_of(self, where: Filter) -> list[str]:
-        """The projects of those that match."""
+        """The projects of the memories that match."""
         condition, values = where_clause(where)
         sql = f"SELECT DISTINCT e.project FROM entry e WHERE {MEMORIES} AND {condition}"
         return self._database.values(sql, values)
@@ -120,15 +120,15 @@ class MemoryRoom:
         return numbers_of(self._database.values(sql, values))
 
     def _in_channels(self, numbers: Numbers, channels: Sequence[str]) -> Numbers:
-        """Those of the numbers that are in one of the channels.
+        """The numbers of memories in one of the channels.
 
-        A channel has an index; reading that is much faster than looking at each row that contains a word."""
+        Channels have an index, and reading it is much faster than checking every row that contains a word."""
         sql = f"SELECT e.n FROM entry e WHERE {MEMORIES} AND e.channel || '' IN ({marks(channels)}) AND e.channel IS NOT NULL"
         return common(numbers, numbers_of(sorted(self._database.values(sql, channels))))
 
     def with_metadata(self, field: str) -> dict[int, str]:
         """Memories whose metadata may have this field: entry number and metadata as JSON."""
-        # the condition of an index: those that have any
+        # matches the condition of a partial index: memories with any
         sql = (
             f"SELECT e.n, e.metadata FROM entry e WHERE {MEMORIES} AND e.metadata <> '{{}}'"
             " AND e.metadata LIKE ? ESCAPE '!'"

@@ -121,7 +121,7 @@ class MessageRoom:
         return texts
 
     def named(self, ids: Sequence[str]) -> dict[str, Message]:
-        """Those of the given messages that exist, by id."""
+        """The messages with these ids that exist, by id."""
         by_id: dict[str, Message] = {}
         for marks, some in batches(ids):
             messages = self._database.records(MESSAGE, f"FROM entry e WHERE e.id IN ({marks})", some)
@@ -134,7 +134,7 @@ class MessageRoom:
         return bool(self._database.rows(sql, [beginning, f"{beginning}\U0010ffff"]))
 
     def rename(self, ids: Mapping[str, str]) -> None:
-        """Give messages other ids, by their present ones. All that refers to them follows."""
+        """Change the ids of messages, and all references to them. `ids` maps present ids to new ones."""
         with self._database.joined():
             pairs = [(now, former) for former, now in ids.items()]
             self._database.change_many("UPDATE entry SET id = ? WHERE id = ?", pairs)
@@ -186,9 +186,9 @@ class MessageRoom:
     def prompt_times(self, conversation: str) -> dict[int, tuple[datetime, timedelta]]:
         """For the `seq` of each user message, its time, and how long it was worked on.
 
-        That is the time until the last message before the next user message, without what programs added and without
-        pauses of more than LONGEST_WORK_MS between two messages: then the assistant waited for its user, or the machine
-        slept. It is also the case where a log gives all answers the time at which it was written anew."""
+        This is the time until the last message before the next user message, without messages of programs and without
+        pauses of more than LONGEST_WORK_MS between two messages: in a pause the assistant waited for its user, or the
+        machine slept. A pause also appears if a rewritten log gives all answers the time of the rewrite."""
         sql = "SELECT seq, role, created_at FROM entry WHERE thread = ? AND role <> 'system' ORDER BY seq, n"
         times: dict[int, tuple[int, int]] = {}
         prompt, begun_ms, last_ms, worked_ms = -1, 0, 0, 0

@@ -26,7 +26,7 @@ class OutgoingRoom:
             self._database.change("UPDATE outgoing SET problem = ? WHERE key = ?", [problem, key])
 
     def retarget(self, replaces: str, memory: str) -> None:
-        """Point corrections of a memory at the one that has its text on the server."""
+        """Let corrections of a memory refer to the memory that has its text on the server."""
         with self._database.joined():
             self._database.change("UPDATE outgoing SET replaces = ? WHERE replaces = ?", [memory, replaces])
 

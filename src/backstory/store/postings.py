@@ -31,14 +31,14 @@ class TermEntries(NamedTuple):
     last: int
     """The highest entry there was when they were read."""
     least: int = 0
-    """There are at least as many, of which `numbers` may have none."""
+    """A lower bound of the number of entries, which may not be in `numbers`."""
 
 
 class _TermCache:
     """An LRU cache of terms and their entries, limited by memory."""
 
     def __init__(self) -> None:
-        self.terms: dict[TermQuery, TermEntries] = {}  # the least recently used first
+        self.terms: dict[TermQuery, TermEntries] = {}  # least recently used first
         self._size = 0
 
     def put(self, term: TermQuery, entries: TermEntries) -> None:
@@ -76,7 +76,7 @@ class PostingMirror:
         return [known[each].numbers[:limit].astype(np.int64) for each in terms]
 
     def rare(self, terms: Sequence[TermQuery], most: int) -> list[Numbers | None]:
-        """For each term that at most `most` entries contain, these, the highest first; None for the others."""
+        """The entries of each term that at most `most` entries contain, highest first; None for other terms."""
         state, last = self._read_state()
         with self._mirror.at(state) as cache:
             known = {each: cache.terms[each] for each in terms if each in cache.terms}

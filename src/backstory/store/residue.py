@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection
 from ..domain.erasure import Residue
 from .database import Database
 
-NOTE = "erasure"  # a lease that has ended, as that of a copy: whoever comes next may go on with the work
+NOTE = "erasure"  # an expired lease, as for a copy: another process may continue the work
 REST_S = 0.005  # waiting writers poll the write lock of SQLite more often than that
 
 
@@ -46,8 +46,9 @@ class Residues:
     def overwrite(self, rest: Callable[[], None] = _rest) -> None:
         """Overwrite the bytes of deleted rows in the recorded tables.
 
-        `rest` is called between two transactions and lets others write. What it raises ends the work, which the next
-        call does again. Raises TimedOut while other transactions read the deleted rows; the tables then stay recorded."""
+        `rest` is called between two transactions and lets others write. An exception of `rest` ends the work, and the
+        next call starts it again. Raises TimedOut while other transactions read the deleted rows; the tables then
+        stay recorded."""
         residue = self.get()
         if residue is None:
             return

@@ -1,4 +1,5 @@
-"""Tool calls of messages and their results, each compressed by itself: one can be shown, and forgotten, without the others."""
+"""Tool calls of messages and their results, each compressed separately, so that one can be shown and forgotten
+without the others."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _LEVEL = 3
 _CALL = ("native_id", "name", "arguments_at", "arguments_length", "command_at", "command_length")
 _RESULT = ("is_error", "exit_code", "duration_ms", "bytes", "is_cut", "dictionary", "packed")
 _COLUMNS = ("entry", "place", *_CALL, *_RESULT)
-# a copy of a log may lack a result that another has
+# a copy of a log may lack a result that another copy has
 _KEPT = (
     "{0} = CASE WHEN excluded.packed IS NULL AND excluded.native_id = result.native_id"
     " THEN result.{0} ELSE excluded.{0} END"

@@ -109,7 +109,7 @@ class RunRoom:
         return list(dict.fromkeys(failures))
 
     def harmless(self, signatures: Sequence[int], project: str) -> set[int]:
-        """Those of the signatures that passing runs of a project print too."""
+        """The signatures that passing runs of a project print too."""
         known: set[int] = set()
         for start in range(0, len(signatures), AT_ONCE):
             some = signatures[start : start + AT_ONCE]

@@ -67,7 +67,7 @@ class SayingRoom:
         return texts
 
     def stating(self, entries: Iterable[int], kinds: Sequence[StatementKind]) -> set[int]:
-        """Those of the entries whose messages state something of these kinds."""
+        """The entries whose messages contain statements of these kinds."""
         among, numbers = self._database.among("entry", entries)
         sql = f"SELECT entry FROM saying WHERE {among} AND kind IN ({marks(kinds)})"
         return set(self._database.values(sql, [numbers, *map(str, kinds)]))

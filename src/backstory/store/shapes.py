@@ -65,7 +65,7 @@ class EntryShapes:
             return known.shapes
 
     def codes(self, threads: Iterable[str | None]) -> list[int]:
-        """The codes of those threads that have an entry."""
+        """The codes of the threads that have entries."""
         with self._mirror.at(self._database.generation) as known:
             return [code for thread in threads if (code := known.codes.get(thread, NO_THREAD))]
 
@@ -89,7 +89,7 @@ class _KnownShapes:
         for row in self._database.rows(f"SELECT {columns} FROM shape {newer}"):
             entries, sizes, quiet, memory = map(_numbers, row)
             size[entries], is_quiet[entries], is_memory[entries] = sizes, quiet, memory
-        # without a condition the index of threads is read, and with one the rows, which hold the texts
+        # without a condition the index of threads suffices; with one, rows with texts are read
         newer, numbers = newer if first else "", self._database.listed("n")
         for name, listed in self._database.rows(
             f"SELECT thread, {numbers} FROM entry {newer} GROUP BY thread"

@@ -16,12 +16,12 @@ class SpaceCopyRoom:
         self._database = database
 
     def put(self, copies: Iterable[SpaceCopy]) -> None:
-        """Insert, or replace by memory."""
+        """Insert copies, or replace those with the same memory id."""
         with self._database.joined():
             self._database.change_many(_COPY.upsert("space_copy", "memory"), list(map(_COPY.write, copies)))
 
     def get(self, memories: Iterable[str]) -> dict[str, SpaceCopy]:
-        """By the memory's id."""
+        """Copies by memory id."""
         return {
             each.memory: each
             for marks, some in batches(memories)
@@ -29,7 +29,7 @@ class SpaceCopyRoom:
         }
 
     def of_space(self, space: str) -> dict[str, SpaceCopy]:
-        """By the memory's id."""
+        """Copies of memories of one space, by memory id."""
         rows = self._database.records(_COPY, "FROM space_copy WHERE space = ? ORDER BY memory", [space])
         return {each.memory: each for each in rows}
 

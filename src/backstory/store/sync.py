@@ -145,7 +145,7 @@ class SyncRoom:
         return bool(self._database.rows(_KNOWN, [conversation] * 3))
 
     def forgotten(self, conversations: Iterable[str]) -> set[str]:
-        """Those of the given conversations that must not come back."""
+        """The conversations that must not be stored again."""
         return {
             id
             for marks, some in batches(conversations)

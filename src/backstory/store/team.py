@@ -92,7 +92,7 @@ class TeamRoom:
             return self._database.change(sql, [space, person]) > 0
 
     def remove_members(self, space: str) -> int:
-        """How many members the space had."""
+        """Remove all members of a space. Returns their number."""
         with self._database.transaction():
             return self._database.change("DELETE FROM space_member WHERE space = ?", [space])
 
@@ -147,7 +147,7 @@ class TeamRoom:
             self._database.change("DELETE FROM connection WHERE id = ?", [id])
 
     def expire_connections(self, before: datetime) -> None:
-        """Forget those that were last seen before that time."""
+        """Delete connections that were last seen before that time."""
         with self._database.transaction():
             self._database.change("DELETE FROM connection WHERE seen_at < ?", [to_ms(before)])
 

@@ -74,7 +74,7 @@ class TraceRoom:
         return files
 
     def conversations_with_files(self, conversations: Sequence[str]) -> set[str]:
-        """Those of the conversations in which a file was read or written."""
+        """The conversations in which a file was read or written."""
         flags = self._having_files.get_all(conversations, self._read_having_files)
         return {id for id, has_files in flags.items() if has_files}
 
@@ -91,7 +91,7 @@ class TraceRoom:
         return {id: id in having for id in conversations}
 
     def last_writes(self, conversations: Sequence[str]) -> dict[str, int]:
-        """The `seq` at which each conversation last wrote a file, of those that did."""
+        """The `seq` of each conversation's last write to a file."""
         places: dict[str, int] = {}
         for listed, some in batches(conversations):
             sql = (

@@ -21,7 +21,7 @@ _PUT = (
     f" SET entry = coalesce(excluded.entry, usage.entry), {_CHANGED}"
     " WHERE excluded.output >= usage.output OR excluded.is_partial < usage.is_partial"
 )
-# copies of a log, and forks, tell the same call in several conversations
+# copies of a log, and forks, contain the same call in several conversations
 _ONCE = (
     "SELECT u.*, row_number() OVER (PARTITION BY u.key ORDER BY u.output DESC, u.at, u.conversation) AS nth"
     " FROM usage u"
@@ -42,8 +42,8 @@ class UsageRoom:
         calls: Sequence[ModelCall],
         messages: Mapping[str, Sequence[str]],
     ) -> None:
-        """Store calls, each once: of several records of one call that with the most output stays. `messages` has the ids
-        that the message of a turn may have."""
+        """Store each call once: the record with the most output wins. `messages` contains the possible ids of a turn's
+        message."""
         wanted = {id for call in calls for id in messages.get(call.turn, ())}
         entries: dict[str, int] = {}
         for listed, some in batches(sorted(wanted)):

@@ -78,8 +78,9 @@ class Vectors(ABC):
         """Build the search structures for imported vectors."""
 
     def open_space(self, model: str) -> int:
-        """The number of the model's embedding space. A new space starts with every entry waiting; where nothing can be written,
-        it is NO_SPACE."""
+        """The number of the model's embedding space.
+
+        A new space starts with every entry waiting; where nothing can be written, it is NO_SPACE."""
         if known := self._database.values("SELECT number FROM space WHERE model = ?", [model]):
             return int(known[0])
         if self._database.is_read_only:
@@ -119,7 +120,7 @@ class Vectors(ABC):
         return self._database.records(_PENDING, f"FROM entry WHERE {among} ORDER BY n DESC", [numbers])
 
     def count_waiting(self, space: int, most: int = ALL) -> int:
-        """How many wait, counted up to `most`."""
+        """The number of waiting texts, counted up to `most`."""
         return self._waiting_counts.get((space, most), lambda: self._count_waiting(space, most))
 
     def _count_waiting(self, space: int, most: int) -> int:

@@ -119,7 +119,7 @@ def _between(column: str, after: datetime | None, before: datetime | None) -> It
 
 
 def _conditions(where: Filter) -> Iterator[Condition]:
-    # an expression has no index: SQLite would rather read a whole surface than look up many ids
+    # `|| ''` prevents the use of an index: SQLite would otherwise read a whole surface instead of looking up many ids
     surface = "e.surface || ''" if where.ids else "e.surface"
     yield from _among("e.id", where.ids)
     if where.kinds == (Kind.MEMORY,):

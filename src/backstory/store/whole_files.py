@@ -1,4 +1,4 @@
-"""Files that appear whole: each is made under another name, and gets its own when all of it is on the disk."""
+"""Atomic files: each is written under a temporary name, and renamed when all of it is on the disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_private(path: Path) -> None:
 
 
 def put_in_place(new: Path, path: Path) -> None:
-    """The new file gets the name, whole, also if the machine dies at this moment."""
+    """Rename the new file into place, durably: after a crash the name has the old or the new contents, complete."""
     sync(new)
     replace_file(new, path)
     sync(path.parent)
@@ -51,7 +51,9 @@ def replace_file(new: Path, path: Path) -> None:
 
 @contextmanager
 def drafted(path: Path, text: Iterable[str]) -> Iterator[Path]:
-    """Write the text to a draft in the folder of the path and flush it to disk. Unless it is renamed, it is deleted at the end."""
+    """Write the text to a draft in the folder of the path and flush it to disk.
+
+    Unless it is renamed, it is deleted at the end."""
     draft = draft_path(path.with_name(f"{path.name[:100]}.{os.urandom(4).hex()}"))
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -83,7 +85,7 @@ def sweep(folder: Path) -> None:
 
 def is_running(process: int, path: Path) -> bool:
     """True if the process that writes a file may still be running."""
-    if sys.platform == "win32":  # which has no way to ask without harm
+    if sys.platform == "win32":  # Windows has no harmless way to ask
         return time.time() - path.stat().st_mtime < DAY_S
     try:
         os.kill(process, 0)

@@ -43,9 +43,10 @@ class PostgresStore(Store):
         return None if self._standby is None else self._standby.problem()
 
     def delete_tenant(self) -> None:
-        """Delete the whole store, overwrite its bytes, and close it. A run that is stopped is finished by the next one.
+        """Delete the store, overwrite its bytes, and close it.
 
-        Raises TimedOut while others read what was there before; the rows are gone then, and their bytes noted."""
+        The next run finishes an interrupted one. Raises TimedOut while other transactions read the deleted rows; the
+        rows are then deleted, and their bytes are recorded for a later run."""
         self.database.delete_rows()
         self.residue.note(with_words_of(Forgettable))
         self.residue.overwrite()

@@ -101,7 +101,7 @@ class PostgresDatabase(Database):
                 self._define(deletions_with_an_entry(script_paths("postgres")))
                 is_migrated = True
         if is_migrated:
-            self._pool.drain()  # a connection that has seen all tables change keeps 3 MB of it for as long as it lives
+            self._pool.drain()  # a connection that has run migrations keeps 3 MB until it is closed
         self._pool.is_prepared = True
 
     def _make(self, name: str) -> Tenant:
@@ -221,7 +221,7 @@ class PostgresDatabase(Database):
     def _commit(self, connection: PooledConnection) -> None:
         if connection.info.transaction_status == TransactionStatus.INERROR:  # the caller caught an error
             raise Unavailable("The database undid the transaction, because part of it failed.", hint=UNDONE)
-        with self._pool.in_our_words(when_lost="It may have been saved; look before you try again."):
+        with self._pool.in_our_words(when_lost="It may have been saved; check before you try again."):
             cursor = connection.execute(f"{self.statement(_COUNT_COMMIT).decode()}; COMMIT".encode())
         for (commits,) in cursor.fetchall():
             self._local.commits = commits
@@ -240,7 +240,7 @@ class PostgresDatabase(Database):
         return f"{column} = ANY(?::bigint[])", list(numbers)
 
     def chosen_entries(self, numbers: Iterable[int]) -> tuple[str, Any]:
-        # OFFSET keeps the look-up apart: for some hundred numbers PostgreSQL would otherwise read the whole table
+        # OFFSET separates the lookup: for a few hundred numbers PostgreSQL would otherwise read the whole table
         looked_up = "(SELECT * FROM entry WHERE n = chosen.value OFFSET 0) e"
         return f"unnest(?::bigint[]) AS chosen (value), LATERAL {looked_up}", sorted(set(numbers))
 
@@ -291,7 +291,7 @@ class PostgresDatabase(Database):
                 self._define(shared_statements(statement))
 
     def _define(self, statements: Iterable[str]) -> None:
-        """Run statements that define tables and belong to no tenant, each by itself."""
+        """Run statements that define tables and belong to no tenant, each in its own transaction."""
         connection = self._pinned()
         assert connection is not None, OUTSIDE
         with self._pool.in_our_words():
@@ -342,7 +342,7 @@ class PostgresDatabase(Database):
             self.maintain("DROP INDEX CONCURRENTLY", index)
 
     def delete_tenant(self) -> None:
-        """Delete what is left of the tenant, its name too. A server that has it open refuses to write from then on."""
+        """Delete the remaining data of the tenant and its name. A server that has it open refuses to write from then on."""
         with self.transaction():
             for table in reversed(TENANT_TABLES):
                 self.change(f"DELETE FROM {table}")
@@ -402,7 +402,7 @@ def _undone_on_error(connection: PooledConnection, undo: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(OperationalError):  # without its connection the database undoes all by itself
+        with suppress(OperationalError):  # when the connection is lost, the database rolls back automatically
             connection.execute(undo.encode())
         raise
 

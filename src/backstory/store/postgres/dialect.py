@@ -17,7 +17,7 @@ from ..where import Glob
 _TOKEN = lazy_pattern(r"'(?:[^']|'')*'|\?|%|\bLIKE\b|\bGLOB\b|\bIN \(\)")
 _TYPE = lazy_pattern(r"\bTEXT\b(?! SEARCH)|\bREAL\b")
 _TYPES = {
-    # SQLite compares texts byte by byte, in whatever language its user writes
+    # collation "C" compares bytes, as SQLite does in every language
     "TEXT": 'TEXT COLLATE "C"',
     "REAL": "DOUBLE PRECISION",
 }

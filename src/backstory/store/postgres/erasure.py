@@ -61,7 +61,7 @@ def overwrite_all(database: Database, pool: PostgresPool, rest: Callable[[], Non
 
 def clean_up(pool: PostgresPool, parts_with_vectors: Iterable[int]) -> None:
     """Free deleted vectors and the planner's statistics, after tables were rewritten."""
-    # vectors hold no text, and their index takes long to make anew; pgvector itself clears what it frees
+    # vectors contain no text, and their index takes long to rebuild; pgvector clears freed space itself
     for part in parts_with_vectors:
         pool.maintain("VACUUM", partition("embedding", part))
     # without effect where another user owns the database
@@ -70,7 +70,7 @@ def clean_up(pool: PostgresPool, parts_with_vectors: Iterable[int]) -> None:
 
 @contextmanager
 def _turn(pool: PostgresPool) -> Iterator[bool]:
-    """True for one server at a time. The transaction that has the lock reads no row, so it keeps nobody from anything."""
+    """True for one server at a time. The transaction that has the lock reads no row, so it blocks nobody."""
     connection = pool.begin(NO_TENANT.number)
     try:
         sql = f"SELECT pg_try_advisory_xact_lock({LOCK}, {ERASURE_TURN})"

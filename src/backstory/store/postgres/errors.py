@@ -12,7 +12,7 @@ from ...domain.errors import BackstoryError, InvalidInput, NotAllowed, StorageFu
 
 LOST = {"53300", "57P01", "57P02", "57P03"}  # too many connections, shut down, crashed, starting
 COLLIDED = {"40001", "40P01"}  # serialization failure, deadlock
-TRY_AGAIN = "Try again; `backstory doctor` looks for the cause."
+TRY_AGAIN = "Try again; `backstory doctor` may find the cause."
 
 
 class Demoted(psycopg.OperationalError):
@@ -42,7 +42,7 @@ def _in_our_words(error: psycopg.Error, name: str, when_lost: str) -> BackstoryE
             f"There is no space left for {name}.", hint="Nothing was saved; free some space and try again."
         )
     if code == "55P03":
-        return TimedOut("The store is busy: another server holds it for too long.", hint="Try again.")
+        return TimedOut("The store is busy: another server locks it for too long.", hint="Try again.")
     if code in ("42501", "25006", "28000", "28P01"):
         return NotAllowed(f"The database refused: {_said(error)}.", hint="Check the user and its rights.")
     if code == "54000":
@@ -50,7 +50,7 @@ def _in_our_words(error: psycopg.Error, name: str, when_lost: str) -> BackstoryE
     if isinstance(error, PoolTimeout):
         return TimedOut(f"No connection to {name} became free in time.", hint=TRY_AGAIN)
     if code in COLLIDED:
-        return Unavailable("Another server changed the same at the same time.", hint=when_lost)
+        return Unavailable("Another server changed the same record at the same time.", hint=when_lost)
     if is_lost(error):
         return Unavailable(f"The connection to {name} is lost: {_said(error)}.", hint=when_lost)
     return Unavailable(f"The store could not answer: {_said(error)}.", hint=TRY_AGAIN)

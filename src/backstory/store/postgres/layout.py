@@ -23,7 +23,9 @@ from ..tables import TABLES, TENANT_TABLES
 
 SCHEMA = "backstory"
 PARTITIONS = 4
-"""One forgotten memory has a quarter of each large table rewritten. With 8 a connection took more than 10 MB: see docs/scale.md."""
+"""One forgotten memory has a quarter of each large table rewritten.
+
+With 8 a connection took more than 10 MB: see docs/scale.md."""
 
 KEY = "tenant_number"
 """The column that begins every table of a tenant."""
@@ -34,7 +36,7 @@ BASE = (
     " UNIQUE, part INTEGER NOT NULL, made_at BIGINT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS counter (tenant_number INTEGER NOT NULL, name TEXT NOT NULL, value BIGINT NOT NULL,"
     " PRIMARY KEY (tenant_number, name))",
-    # an update that rolls back gives its number back, so numbers have no gaps
+    # a rolled-back update returns its number, so numbers have no gaps
     "CREATE OR REPLACE FUNCTION next_number(name text) RETURNS bigint LANGUAGE sql VOLATILE AS $$"
     f" INSERT INTO counter (tenant_number, name, value) VALUES ({CURRENT_TENANT}, $1, 1)"
     " ON CONFLICT (tenant_number, name) DO UPDATE SET value = counter.value + 1 RETURNING value $$",
@@ -42,7 +44,7 @@ BASE = (
 """The tables that the scripts build on."""
 
 _TEXT_INDEXES = {"entry_text", "key_text"}
-_PENDING_KB = 64  # words not yet sorted into an index are read whole by every search; the default is 4 MB
+_PENDING_KB = 64  # every search reads the complete list of pending words of an index; the default is 4 MB
 _COMMENT = re.compile(r"--[^\n]*")
 _STATEMENT = re.compile(r"(?:\$\$.*?\$\$|'(?:[^']|'')*'|[^;])+", re.DOTALL)
 _CREATE_TABLE = re.compile(r"CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*)\)$", re.DOTALL)
@@ -137,7 +139,8 @@ def _index(head: str, table: str, method: str | None, rest: str) -> str:
 
 
 def row_security(table: str) -> list[str]:
-    """Statements that restrict a table to the rows of the transaction's tenant, independent of the statement's own conditions."""
+    """Statements that restrict a table to the rows of the transaction's tenant, independent of the statement's own
+    conditions."""
     is_own = f"{KEY} = {CURRENT_TENANT}"
     walls = [f"ALTER TABLE {table} {kind} ROW LEVEL SECURITY" for kind in ("ENABLE", "FORCE")]
     if table not in _TEXT_INDEXES:

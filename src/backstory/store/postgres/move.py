@@ -22,7 +22,7 @@ from .tenants import Tenant
 
 LAST_SEPARATE = 39
 """The last script that a schema of its own is brought to; those after it are for the shared tables alone."""
-_FORMER_LOCK = 0x6261636B  # with the hash of the schema's name: what its writers hold
+_FORMER_LOCK = 0x6261636B  # the lock that writers of the schema have, with the hash of its name
 _MADE_ANEW = {"shape", "counter"}  # by a trigger, and below
 _NUMBERED = {"entry": "n", "embedding": "v", "space": "number"}
 _FUNCTIONS = ("keep_shape()", "check_level()", "words_vector(text[])", "unit_query(text[], boolean)")

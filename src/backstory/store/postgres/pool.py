@@ -1,8 +1,8 @@
 """Connections to one PostgreSQL database, shared by the stores of all tenants, and translation of its errors.
 
 Nothing relies on the state of a database session: a pooler such as PgBouncer in transaction mode runs each
-transaction in another one, which served another tenant before. A store gets a connection only through `read` or
-`begin`, and both set the tenant inside the transaction that uses it. `maintain` runs statements that name their
+transaction in another one, which served another tenant before. Stores get connections only through `read` or
+`begin`, and both set the tenant inside the transaction that uses the connection. `maintain` runs statements that name their
 tables in full.
 
 A lost connection is replaced, and a statement is sent again only where repeating it is safe: for reads, and for the
@@ -33,27 +33,34 @@ from .errors import COLLIDED, TRY_AGAIN, Demoted, in_our_words, is_lost
 from .layout import SCHEMA
 from .tenants import Tenant
 
-MOST_CONNECTIONS = 16  # what two cores of a database keep busy; more clients wait for one of these
-OLDEST_PGVECTOR = (0, 8)  # iterative scans: before it, a filter made the nearest disappear
-PAUSES_S = (0.02, 0.1, 0.3, 1.0)  # before each repetition; the last one goes on until patience ends
-RESTART_S = 8.0  # a database restarts within this; callers with less patience wait for it too
-RECONNECT_S = 2.0  # the pool tries ever more rarely; after this time whoever asks next begins anew
-LIFETIME_S = 600.0  # of a connection; PostgreSQL's memory for it grows by a half when statistics are renewed again and again
-TURN_S = 3.0  # for one connection; whoever still has none asks again, which lets the pool begin anew
+MOST_CONNECTIONS = 16  # enough to use two cores of a database; further clients wait for one of these
+OLDEST_PGVECTOR = (0, 8)  # the first version with iterative scans: before it, a filter could hide the nearest
+PAUSES_S = (
+    0.02,
+    0.1,
+    0.3,
+    1.0,
+)  # pauses before each repetition; the last one is repeated until patience ends
+RESTART_S = 8.0  # enough for a database to restart; callers with less patience wait this long too
+RECONNECT_S = 2.0  # the pool retries ever more rarely; after this time the next caller starts again
+LIFETIME_S = (
+    600.0  # lifetime of a connection; PostgreSQL's memory for it grows by a half as statistics are renewed
+)
+TURN_S = 3.0  # time limit to get one connection; a caller without one asks again, which restarts the pool
 OPTIONS: dict[str, Any] = {
-    "autocommit": True,  # we say BEGIN ourselves
+    "autocommit": True,  # we send BEGIN ourselves
     "prepare_threshold": None,  # a prepared statement belongs to a session
     "client_encoding": "utf8",
     "application_name": "backstory",
     "connect_timeout": 10,
-    # a machine that vanished says nothing: without these a read would wait for it for hours
+    # without these a read would wait for hours for a machine that vanished
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
-    "tcp_user_timeout": 30_000,  # milliseconds: keepalives are not sent while a question is on its way
+    "tcp_user_timeout": 30_000,  # milliseconds: keepalives are not sent while data is unacknowledged
 }
-STANDBY_WAIT_S = 1.0  # for a connection or a lock: the primary would have answered by then
-STANDBY_REST_S = 5.0  # for which a standby that did not answer is not asked
+STANDBY_WAIT_S = 1.0  # time limit for a connection or a lock: the primary would have answered by then
+STANDBY_REST_S = 5.0  # seconds for which a standby that did not answer is not used
 COMMITS = "commit"
 """The name of the counter of a tenant's commits."""
 _STANDBY_STATE = (
@@ -62,8 +69,8 @@ _STANDBY_STATE = (
 )
 
 LOCAL_SETTINGS = {
-    "backstory.level": f"{LATEST}",  # which triggers compare with what the store needs
-    "jit": "off",  # a plan is used once, so that compiling it takes longer than running it
+    "backstory.level": f"{LATEST}",  # triggers compare it with the level that the store requires
+    "jit": "off",  # a plan is used once, so compiling it would take longer than running it
     "hnsw.iterative_scan": "strict_order",
     "hnsw.ef_search": "200",
     "hnsw.max_scan_tuples": "40000",
@@ -251,7 +258,7 @@ class StandbyPool:
 
     @property
     def is_resting(self) -> bool:
-        """True while nobody asks the standby, because it did not answer."""
+        """True while the standby is not used, because it did not answer."""
         return time.monotonic() < self._rests_until
 
     def rest(self) -> None:
@@ -288,14 +295,14 @@ def _name(url: str, field: str) -> str:
 
 
 def _local_settings(tenant: int, lock_timeout_ms: int = 0) -> str:
-    """A statement that makes a tenant the only one, until the transaction ends. The last column tells a standby."""
+    """A statement that restricts the transaction to one tenant. The last column shows whether the server is a standby."""
     common = _common_settings(lock_timeout_ms)
     return f"SELECT set_config('backstory.tenant', '{tenant:d}', true), {common}, pg_is_in_recovery()"
 
 
 @lru_cache
 def _common_settings(lock_timeout_ms: int) -> str:
-    # named last, pg_temp is not looked at first: what another program left in this session hides no table
+    # pg_temp is named last, because it is otherwise searched first: a temporary table of another program must hide none of ours
     settings = {"search_path": f"{SCHEMA}, pg_temp", "lock_timeout": f"{lock_timeout_ms}"} | LOCAL_SETTINGS
     return ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 

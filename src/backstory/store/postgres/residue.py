@@ -17,9 +17,9 @@ from ..database import Database
 from ..tables import VECTOR
 from .layout import partition
 
-PATIENCE_S = 5.0  # for others who still read what was forgotten
+PATIENCE_S = 5.0  # seconds to wait for transactions that still read forgotten rows
 ASK_AGAIN_S = 0.05
-LOCK_WAIT_MS = 100  # for a table that others use
+LOCK_WAIT_MS = 100  # seconds to wait for a table that other transactions use
 
 _READS_IT_STILL = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -60,9 +60,9 @@ def overwrite(database: Database, tables: Collection[str], moment: str, rest: Ca
 
 
 def _rewrite(database: Database, table: str) -> None:
-    """Rewrite a table as soon as nobody uses it.
+    """Rewrite a table as soon as no transaction uses it.
 
-    Whoever comes after a transaction that waits for the whole table waits too, so it gives up early and tries again."""
+    Later transactions queue behind one that waits for the whole table, so it gives up early and tries again."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -92,7 +92,7 @@ def _drop_statistics(database: Database, table: str) -> None:
     if database.value(CAN_CLEAR):
         database.rows(_CLEAR, [table])
         return
-    # before PostgreSQL 18: giving a column the type that it has drops its statistics, in all partitions together
+    # before PostgreSQL 18: setting a column's type to its present type drops its statistics, in all partitions at once
     whole = database.value(_WHOLE_TABLE, [table, table])
     changes = [
         f"ALTER {name} TYPE {_SAME_TYPE[type]}" for name, type in database.rows(_TEXT_COLUMNS, [whole])

@@ -2,7 +2,7 @@
 
 A standby may be behind. Each tenant counts its commits (`PostgresDatabase`), and the count reaches the standby with the
 commit itself. A search asks the primary for the count, and each of its statements compares it with that of the standby,
-in the same transaction as the statement: with a smaller count there, the search starts anew on the primary. Servers
+in the same transaction as the statement: if the count there is smaller, the search starts again on the primary. Servers
 need not know of each other's writes, and `read_url` may lead to several standbys.
 
 The store on the standby has its own rooms, so nothing that a process has in memory mixes rows of both servers.
@@ -88,7 +88,7 @@ class StandbySearch:
         return search(otherwise)
 
     def problem(self) -> str | None:
-        """Why the standby cannot answer at the moment."""
+        """The reason why the standby currently cannot answer."""
         self._primary.read_commits()
         try:
             self._store.entries.size_hint()

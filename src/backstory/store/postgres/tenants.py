@@ -28,7 +28,7 @@ def find_tenant(database: Database, name: str) -> Tenant | None:
 
 
 def make_tenant(database: Database, name: str) -> Tenant:
-    """Give a new name its number, which no other tenant ever had."""
+    """Create a tenant with a number that was never used before."""
     # as PostgreSQL itself chooses the partition
     part = (
         f"SELECT part FROM generate_series(0, {PARTITIONS - 1}) AS part"

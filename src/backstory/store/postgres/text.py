@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from ...domain.entries import Numbers
     from ...domain.words import Unit
 
-PART = 2000  # words in a row
-OVERLAP = 20  # words that a row repeats of the one before: a phrase of as many is found across both
-LONGEST_WORD = 100  # characters; what follows is not looked at
-FEW = 2_000  # entries that are each looked at for what is wanted; of more, the index is asked
+PART = 2000  # number of words in a row of the table
+OVERLAP = (
+    20  # words that a row repeats from the previous row, so that phrases of this length are found across both
+)
+LONGEST_WORD = 100  # maximum characters of a word; the rest is ignored
+FEW = 2_000  # up to this number, entries are checked one by one; for more, the index is used
 
 _WORD = lazy_pattern(r"[^\W_]+")
 _ACCENTS = dict.fromkeys(range(0x300, 0x370))
@@ -39,7 +41,7 @@ _ADD_TEXTS = (
     " SELECT entry, field, part, words_vector(string_to_array(words, ' '))"
     " FROM unnest(?::bigint[], ?::text[], ?::integer[], ?::text[]) AS cut (entry, field, part, words)"
 )
-# what a server keeps of the index in memory is then read anew
+# servers then read their in-memory parts of the index again
 _COUNT_REMOVAL = "INSERT INTO removal (one, count) SELECT 1, 1 WHERE {} ON CONFLICT (one) DO UPDATE SET count = removal.count + 1"
 _ADDED = (
     "WITH added AS MATERIALIZED (SELECT entry, field, words FROM entry_text WHERE entry >= ? AND entry < ?)"
@@ -52,10 +54,10 @@ _ADD_KEYS = (
 
 class PostgresText(TextIndex):
     _database: PostgresDatabase
-    at_once = 100_000  # the index finds all that there are, however many are wanted
+    at_once = 100_000  # the index always returns all entries, even if few are needed
 
     def state(self) -> tuple[Hashable, int]:
-        # a database that was restored from a dump has other tables, and may count as far as the former one did
+        # a database that was restored from a dump has new tables, but may reach the same count as the former one
         sql = (
             "SELECT 'removal'::regclass::oid::bigint, (SELECT coalesce(max(count), 0) FROM removal),"
             " (SELECT coalesce(max(n), 0) FROM entry)"

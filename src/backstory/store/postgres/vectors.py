@@ -26,9 +26,9 @@ from .layout import KEY, SCHEMA, partition
 if TYPE_CHECKING:
     from ...domain.entries import Vector
 
-NARROW = 5_000  # entries of a filter that are cheaper compared one by one than looked for in the graph
-NEAREST = 150  # vectors read for a query at least; a long text has several
-DIMENSIONS_BYTES = 4  # before the numbers, in what pgvector sends and takes
+NARROW = 5_000  # up to this number, entries that pass the filter are cheaper to compare one by one than to find in the graph
+NEAREST = 150  # minimum number of vectors to read for a query; a long text has several
+DIMENSIONS_BYTES = 4  # bytes before the numbers in pgvector's binary format
 COLUMNS = "v, space, entry, passage, code"
 INDEXED_VECTORS = 20_000
 """The number of vectors from which a tenant gets its own index: comparing fewer takes less than a tenth of a second,
@@ -38,7 +38,7 @@ _INDEX_STATE = (
     "SELECT i.indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index p WHERE p.index_relid = i.indexrelid)"
     " FROM pg_index i WHERE i.indexrelid = to_regclass(?)"
 )
-MOST_DIMENSIONS = 4_000  # that pgvector puts into an index; more are compared one by one
+MOST_DIMENSIONS = 4_000  # maximum dimensions of pgvector's index; longer vectors are compared one by one
 
 
 class PostgresVectors(Vectors):
@@ -47,7 +47,7 @@ class PostgresVectors(Vectors):
 
     def __init__(self, database: PostgresDatabase) -> None:
         super().__init__(database)
-        # named in full: the search path holds nothing but the store's own schema
+        # fully qualified: the search path contains only the store's own schema
         schema = database.vector_schema
         self._halfvec = f"{schema}.halfvec"
         self._sent = f"{schema}.halfvec_send"
@@ -89,7 +89,7 @@ class PostgresVectors(Vectors):
         condition, values = where_clause(where)
         some = f"SELECT count(*) FROM (SELECT 1 FROM entry e WHERE {condition} LIMIT {NARROW}) AS first_ones"
         is_narrow = len(vector) > MOST_DIMENSIONS or self._database.value(some, values) < NARROW
-        # only this very cast is what the index holds; without it every vector is compared
+        # the index contains exactly this cast; without it every vector is compared
         code = "v.code" if is_narrow else f"v.code::{self._halfvec}({len(vector)})"
         product = f"{code} {self._product} ?::{self._halfvec}({len(vector)})"
         sql = (
@@ -124,7 +124,9 @@ class PostgresVectors(Vectors):
             self._make_index(space, dimensions)
 
     def _make_index(self, space: int, dimensions: int) -> None:
-        """Make the tenant's own index of a space, if it has enough vectors and no index yet. Writers of its partition go on meanwhile."""
+        """Make the tenant's own index of a space, if it has enough vectors and no index yet.
+
+        Writers of its partition go on meanwhile."""
         if (space, dimensions) in self._indexed or dimensions > MOST_DIMENSIONS:
             return
         if self._database.value("SELECT count(*) FROM embedding WHERE space = ?", [space]) < INDEXED_VECTORS:
@@ -134,7 +136,7 @@ class PostgresVectors(Vectors):
         for is_valid, is_being_made in self._database.rows(_INDEX_STATE, [f"{SCHEMA}.{name}"]):
             if is_being_made:
                 return
-            if not is_valid:  # who made it was stopped
+            if not is_valid:  # the process that built it was stopped
                 self._database.maintain("DROP INDEX CONCURRENTLY", name)
         self._database.maintain(
             f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {name} ON",

@@ -15,7 +15,9 @@ def copy_pages(source: sqlite3.Connection, copy: sqlite3.Connection) -> int:
 
 
 def copy_checked(source: sqlite3.Connection, copy: sqlite3.Connection) -> int:
-    """Copy, check every page and index of the copy, and compare the row counts of every table. Returns the number of rows."""
+    """Copy, check every page and index of the copy, and compare the row counts of every table.
+
+    Returns the number of rows."""
     source.execute("BEGIN")  # one snapshot for the counts and the copy, while others write
     try:
         expected = _row_counts(source)
@@ -30,7 +32,7 @@ def copy_checked(source: sqlite3.Connection, copy: sqlite3.Connection) -> int:
     if faults:
         raise Unavailable(
             f"The backup is not sound, and was not kept: {faults[0]}.",
-            hint="`backstory integrity` tells whether the store itself is damaged.",
+            hint="`backstory integrity` checks whether the store itself is damaged.",
         )
     return sum(expected.values())
 

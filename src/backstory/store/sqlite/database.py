@@ -85,7 +85,7 @@ class SqliteDatabase(FileDatabase):
         tables = {row[0] for row in self.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "migration" not in tables:
             raise Unavailable(
-                f"{self.path} is a database of something else.",
+                f"{self.path} is a database of another program.",
                 hint="Nothing was changed; give database_url another file.",
             )
 
@@ -203,8 +203,8 @@ class SqliteDatabase(FileDatabase):
             if not is_changed or self._pool.is_unchanged():
                 return
         raise Unavailable(
-            f"{self.path} was deleted or replaced while this was being saved; it was not saved.",
-            hint="Try again: what is there by then is used.",
+            f"{self.path} was deleted or replaced during the save; nothing was saved.",
+            hint="Try again; the store that is there then is used.",
         )
 
     def count_commit(self) -> None:
@@ -330,7 +330,9 @@ class SqliteDatabase(FileDatabase):
         return [f"{table} row {row} refers to nothing in {parent}" for table, row, parent, _ in rows]
 
     def backup(self, target: Path, *, is_checked: bool) -> int:
-        """Back up the database to `target`. The copy gets an id of its own, so that a restore is recognised as another store."""
+        """Back up the database to `target`.
+
+        The copy gets an id of its own, so that a restore is recognised as another store."""
         new = draft_path(target)
         with translated(target):
             make_private(new)

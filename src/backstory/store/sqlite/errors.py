@@ -27,8 +27,8 @@ def _full(path: Path) -> StorageFull:
 
 def read_only(path: Path) -> NotAllowed:
     return NotAllowed(
-        f"{path} cannot be written: its disk is read-only, or it is somebody else's. Nothing was saved.",
-        hint="Check its owner and mode; what is in it can be searched.",
+        f"{path} cannot be written: its disk is read-only, or it belongs to another user. Nothing was saved.",
+        hint="Check its owner and mode; it can still be searched.",
     )
 
 
@@ -45,14 +45,12 @@ def in_our_words(error: sqlite3.Error | OSError, path: Path) -> BackstoryError:
     if code == sqlite3.SQLITE_FULL:
         return _full(path)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return TimedOut("The store is busy: another process holds it for too long.", hint="Try again.")
+        return TimedOut("The store is busy: another process locks it for too long.", hint="Try again.")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return read_only(path)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return Unavailable(f"{path} is damaged: {error}.", hint="`backstory restore` brings back a backup.")
-    return Unavailable(
-        f"The store could not answer: {error}.", hint="`backstory doctor` looks for the cause."
-    )
+        return Unavailable(f"{path} is damaged: {error}.", hint="`backstory restore` restores a backup.")
+    return Unavailable(f"The store could not answer: {error}.", hint="`backstory doctor` may find the cause.")
 
 
 def primary_code(error: sqlite3.Error) -> int:

@@ -33,7 +33,7 @@ ASK_AGAIN_S = 0.01
 
 
 class StoreFile:
-    """One file, held open for as long as a pool has connections to it."""
+    """The store's file, kept open as long as a pool has connections to it."""
 
     def __init__(self, path: Path, backups: Path) -> None:
         self.path = path
@@ -48,18 +48,20 @@ class StoreFile:
         self._log_files: LogFiles | None = None
 
     def check(self) -> None:
-        """Raise Unavailable unless the file is a whole store. A log of another file is moved to the backups."""
+        """Raise Unavailable unless the file is a complete store. A log of another file is moved to the backups."""
         header, size = self._held.header(), self._held.size()
         # New stores appear whole (`make_store_file`), so an empty file has lost its contents.
         if not size:
             raise Unavailable(f"{self.path} is empty: its contents were lost.", hint=self._advice())
         if header is None:
             raise Unavailable(
-                f"{self.path} is damaged: it does not begin as a store does.", hint=self._advice()
+                f"{self.path} is damaged: its beginning is not that of a store.", hint=self._advice()
             )
         if self._has_strange_log():
             if self.is_read_only:
-                raise Unavailable(f"The log beside {self.path} belongs to another store, which is read-only.")
+                raise Unavailable(
+                    f"The log next to {self.path} belongs to another store, which is read-only."
+                )
             put_away_log(self.path, self._backups)
         if not self._is_whole():
             raise Unavailable(
@@ -168,7 +170,7 @@ class StoreFile:
     def header(self) -> FileHeader:
         header = self._held.header()
         if header is None:
-            raise Unavailable(f"{self.path} does not begin as a store does.", hint=self._advice())
+            raise Unavailable(f"{self.path} does not begin like a store.", hint=self._advice())
         return header
 
     def read(self, offset: int, size: int) -> bytes:
@@ -192,7 +194,7 @@ def gone(path: Path, backups: Path) -> Unavailable:
 
 def no_log(path: Path) -> Unavailable:
     return Unavailable(
-        f"SQLite cannot keep a write-ahead log beside {path}.", hint="Put the store on a local disk."
+        f"SQLite cannot use a write-ahead log next to {path}.", hint="Put the store on a local disk."
     )
 
 
@@ -234,7 +236,7 @@ def alone_in(folder: Path, timeout_s: float) -> Iterator[None]:
         while not _is_locked(lock):
             if time.monotonic() > deadline:
                 raise TimedOut(
-                    f"Another process is opening a store in {folder} for too long.", hint="Try again."
+                    f"Another process takes too long to open a store in {folder}.", hint="Try again."
                 )
             time.sleep(ASK_AGAIN_S)
         yield

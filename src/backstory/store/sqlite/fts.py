@@ -79,7 +79,7 @@ def _is_purged_by_merge(database: Database, index: FtsIndex, rest: Callable[[], 
     while is_unfinished:
         rest()
         with database.transaction():
-            # A positive number goes on with that merge, whatever others have written meanwhile.
+            # A positive number continues that merge, even if others have written meanwhile.
             is_unfinished = _merge(database, index, MERGE_PAGES)
     # A page contains only the end of a word that begins like the word before it.
     end = probe[PROBE_DIGITS // 2 :].encode()
@@ -88,7 +88,7 @@ def _is_purged_by_merge(database: Database, index: FtsIndex, rest: Callable[[], 
 
 
 def _plant(database: Database, index: FtsIndex, probe: str) -> None:
-    """Add a row and delete it, each in a segment of its own. Nobody else sees it."""
+    """Add a row and delete it, each in its own segment, invisible to other connections."""
     number = database.value(f"SELECT coalesce(max(id), 0) + 1 FROM {index.name}_docsize")
     rows = index.rows([Words(number, probe, "", probe)])
     database.change_many(index.insertion, rows)

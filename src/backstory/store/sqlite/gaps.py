@@ -28,7 +28,7 @@ _ZEROS = bytes(1 << 16)
 
 
 def can_be_cleared(file: StoreFile) -> bool:
-    """False if the file contains other pages than those that are known here."""
+    """False if the file contains unknown kinds of pages."""
     beginning = file.read(0, HEADER_BYTES)
     (largest_root,) = struct.unpack_from(">I", beginning, AUTO_VACUUM_AT)
     return not beginning[RESERVED_AT] and not largest_root and file.header().pages < MAX_PAGES

@@ -1,4 +1,5 @@
-"""The first bytes of a SQLite file: whether it is one, and two numbers of ours in fields that SQLite leaves to applications."""
+"""The first bytes of a SQLite file: whether it is one, and two numbers of ours in fields that SQLite leaves to
+applications."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def read_header(page: bytes) -> FileHeader | None:
     (page_bytes,) = struct.unpack_from(">H", page, 16)
     (pages,) = struct.unpack_from(">I", page, 28)
     commits, id = struct.unpack_from(">i4xi", page, 60)
-    # The page size has two bytes, so 1 stands for 65536.
+    # The page size has two bytes, so 1 means 65536.
     return FileHeader(id, commits, 65536 if page_bytes == 1 else page_bytes, pages)
 
 

@@ -105,7 +105,7 @@ class SqlitePool:
         if self._opener == threading.get_ident():
             return True
         if not self._changed.wait_for(lambda: self._opener is None, self._busy_timeout_s):
-            raise TimedOut("The store is being opened for too long.", hint="Try again.")
+            raise TimedOut("Opening the store takes too long.", hint="Try again.")
         if self._is_closed:
             raise Unavailable("The store could not answer: it is closed.")
         if self._file is None or not self._file.is_unchanged():
@@ -121,9 +121,7 @@ class SqlitePool:
         self._opener = threading.get_ident()
         try:
             if not self._changed.wait_for(lambda: len(self._free) == len(self._open), self._busy_timeout_s):
-                raise TimedOut(
-                    "The store was replaced, and a call still uses the former one.", hint="Try again."
-                )
+                raise TimedOut("The store was replaced while a call used the former one.", hint="Try again.")
             self._let_go()
             self._open_file()
             # Released during a migration, so that waiting threads can time out.
@@ -180,7 +178,7 @@ class SqlitePool:
         return "mode=ro" if self._file.has_log() else "mode=ro&immutable=1"
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
-        """The one statement that does not wait for others by itself, and only a new file needs it."""
+        """Switch a new file to WAL. This is the only statement that does not wait for other connections itself."""
         deadline = time.monotonic() + self._busy_timeout_s
         while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
             try:
@@ -234,7 +232,7 @@ class SqlitePool:
                 return
             if time.monotonic() > deadline:
                 raise TimedOut(
-                    f"The log of {self._path} was deleted, and another process reads what was in it.",
+                    f"The log of {self._path} was deleted while another process reads it.",
                     hint="Try again.",
                 )
             time.sleep(ASK_AGAIN_S)

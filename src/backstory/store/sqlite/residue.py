@@ -21,7 +21,7 @@ CLEARED_PAGES = 256  # for one transaction: about 5 ms
 
 
 class FileDatabase(Database):
-    """A database that is a file with a log beside it."""
+    """A database in a file with a log next to it."""
 
     path: Path
 
@@ -71,8 +71,8 @@ def _clear(database: FileDatabase, pages: list[int]) -> list[int]:
 def empty_log(database: FileDatabase) -> None:
     """Empty the log once nobody reads from it.
 
-    SQLite would wait for readers with the write lock in its hand, and would not wait for another checkpoint at all:
-    any commit in this or another process may start one. So it is asked again and again, without a lock in between."""
+    SQLite would hold the write lock while it waits for readers, and would not wait for another checkpoint, which
+    any commit in any process may start. So the checkpoint is repeated, without a lock between attempts."""
     deadline = time.monotonic() + PATIENCE_MS / 1000
     while not database.is_log_emptied():
         if time.monotonic() > deadline:

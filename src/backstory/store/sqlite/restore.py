@@ -1,7 +1,7 @@
 """Replace one store by another while servers use it: they notice, and continue with the new one.
 
 Writing is blocked from before the safety copy until the new file has its name. Every acknowledged write is therefore
-in the safety copy or in the new store, and a restore that is killed at any moment leaves one of the two, whole.
+in the safety copy or in the new store, and a restore that is killed at any moment leaves one of the two complete.
 """
 
 from __future__ import annotations

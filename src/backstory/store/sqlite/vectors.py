@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ...domain.entries import Vector
     from .planes import SignPlanes
 
-LEAST_VISIBLE = 50  # of the rescored; a filter that leaves fewer has its own nearest, further away
+LEAST_VISIBLE = (
+    50  # minimum number of rescored entries that pass; with fewer, the filter's own nearest are further away
+)
 RESCORED = 150  # vectors whose codes are read for a query
 
 
@@ -47,7 +49,7 @@ class SqliteVectors(Vectors):
             for item, vectors in rows:
                 revision = self._database.values("SELECT revision FROM entry WHERE n = ?", [item.entry])
                 if revision != [item.revision]:
-                    continue  # deleted or changed while it was embedded; the new text waits in its own right
+                    continue  # deleted or changed while it was embedded; the new text is in the queue itself
                 self._database.change("DELETE FROM vector WHERE entry = ? AND space = ?", [item.entry, space])
                 sql = "INSERT INTO vector (space, entry, passage, signs, code) VALUES (?, ?, ?, ?, ?)"
                 self._database.change_many(sql, [(space, item.entry, *vector) for vector in vectors])
@@ -56,7 +58,7 @@ class SqliteVectors(Vectors):
                 )
 
     def queue(self, entries: Iterable[int]) -> None:
-        # an INSERT of what a SELECT finds is a savepoint, at which FTS5 writes out what it has gathered
+        # INSERT … SELECT opens a savepoint, at which FTS5 writes out its pending words
         among, numbers = self._database.among("n", entries)
         self._database.change_many(WAIT, self._database.rows(f"{WAITING} WHERE {among}", [numbers]))
 
@@ -69,7 +71,7 @@ class SqliteVectors(Vectors):
             return best
         visible = self._visible(scores, where)
         if len(visible) < min(max(limit, LEAST_VISIBLE), len(scores)):
-            # the filter lets little through: rank only what it does
+            # few entries pass the filter: rank only these
             condition, values = where_clause(where)
             numbers = self._database.values(f"SELECT e.n FROM entry e WHERE {condition}", values)
             return _best(self._scan(space, vector, rescored, _only(numbers)), limit)
@@ -109,7 +111,9 @@ class SqliteVectors(Vectors):
             nearest = planes.nearest(vector, limit, passing).tolist()
             among, numbers = self._database.among("v", nearest)
             rows = self._database.rows(f"SELECT v, entry, code FROM vector WHERE {among}", [numbers])
-            if len(rows) == len(nearest) or self._database.in_transaction:  # which may yet be undone
+            if (
+                len(rows) == len(nearest) or self._database.in_transaction
+            ):  # the transaction may still be rolled back
                 return _rescored([row[1:] for row in rows], vector)
             if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
                 with self._mirror.at(self._database.generation) as spaces:
