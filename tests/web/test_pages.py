@@ -309,7 +309,7 @@ def test_what_sessions_were_told_is_shown_word_for_word(own_pages: Pages) -> Non
     assert "<b>for</b>" not in html
     here = own_pages.json(f"/conversation/{MAIN}")["injected"]
     assert [each["text"] for each in here] == [text]
-    assert "What Backstory told this session" in own_pages.get(f"/conversation/{MAIN}").text
+    assert "Texts that Backstory added to this session" in own_pages.get(f"/conversation/{MAIN}").text
     assert own_pages.json(f"/conversation/{SUBAGENT}")["injected"] == []
 
 
@@ -369,8 +369,8 @@ def test_the_page_marks_as_superseded_what_the_ranking_marks(own_pages: Pages) -
 
 def test_a_search_that_is_sure_of_nothing_says_so(pages: Pages) -> None:
     assert not pages.json("/search?q=zzzqqq+wwwvvv+xxxjjj+orders")["is_sure"]
-    assert "Nothing is sure" in pages.get("/search?q=zzzqqq+wwwvvv+xxxjjj+orders").text
-    assert "Nothing is sure" not in pages.get("/search?q=which+queue+keeps+orders").text
+    assert "No certain result" in pages.get("/search?q=zzzqqq+wwwvvv+xxxjjj+orders").text
+    assert "No certain result" not in pages.get("/search?q=which+queue+keeps+orders").text
 
 
 def test_a_search_that_nothing_has_to_do_with_shows_no_results_and_other_subjects(pages: Pages) -> None:

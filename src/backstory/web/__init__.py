@@ -1,5 +1,5 @@
-"""The page: what the memory holds, in a browser. It is searched, replayed, corrected and deleted here.
+"""The web page: search, replay, correct and delete memories and conversations in a browser.
 
-Pages are functions from a Core and what was asked to a View: a template, and a body that is also the page's JSON. Text of a
+A page is a function from a Core and a query to a View: a template, and a body that is also the page's JSON. Text of a
 memory or a message is never HTML: templates escape, and Markdown is rendered with HTML switched off.
 """

@@ -1,8 +1,7 @@
-"""Access to the pages on this machine: only for someone who has the link from the terminal, and for no other site.
+"""Access to the pages on this machine: only for the user who has the link from the terminal, and not for other sites.
 
-A link is good once. It is exchanged for a cookie that scripts cannot read and other sites cannot send; `Hosts`
-before it knows the names we go by, so that no other name leads here (DNS rebinding).
-"""
+A link works once. It is exchanged for a cookie that scripts cannot read and other sites cannot send; `Hosts`, which
+runs first, accepts only our own host names, against DNS rebinding."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ class WebDoor:
         await (answered or self._app)(scope, receive, send)
 
     def _answer(self, request: Request) -> Response | None:
-        """To a request that goes no further."""
+        """Answer a request that is not passed on."""
         if request.url.path.startswith(OPEN_TO_ALL):
             return None
         has_cookie = self._keys.fits(request.cookies.get(self._keys.cookie, ""))
@@ -117,8 +116,8 @@ def _address_without_link(request: Request) -> str:
 
 
 class SameSite:
-    """ASGI middleware: only pages of this site may ask, and only they may change anything; and every answer says what a
-    browser may do with it."""
+    """ASGI middleware: only pages of this site may send requests and change anything, and every response has headers
+    that restrict the browser."""
 
     def __init__(self, app: ASGIApp, entrances: Collection[str] = ()) -> None:
         """`entrances`: paths that a link or redirect of another site may lead to. They must check the request themselves."""
@@ -139,9 +138,9 @@ class SameSite:
         if request.method == "GET" and request.url.path in self._entrances:
             return None
         if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return PlainTextResponse("Pages of other sites may not ask.\n", 403)
+            return PlainTextResponse("Requests from other sites are refused.\n", 403)
         if request.method not in ("GET", "HEAD") and "origin" not in request.headers:
-            return PlainTextResponse("Changes are made from the page itself.\n", 403)
+            return PlainTextResponse("Changes are accepted only from the page itself.\n", 403)
         return None
 
 

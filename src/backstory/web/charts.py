@@ -21,9 +21,9 @@ class Calendar(NamedTuple):
 
     days: Counter[date]
     hours: Counter[date]
-    """In how many hours of a day there was anything."""
+    """The number of active hours of each day."""
     cells: Counter[tuple[int, int]]
-    """By weekday and hour of the day."""
+    """Counts by weekday and hour of the day."""
 
 
 def calendar(hours: Iterable[tuple[int, int]]) -> Calendar:
@@ -95,7 +95,7 @@ def week(cells: Mapping[tuple[int, int], int]) -> Json:
 
 
 def _months(first: date) -> list[Json]:
-    """Where each month begins, and its name."""
+    """The position and the name of each month."""
     months: list[tuple[int, str]] = []
     for week in range(WEEKS - 2):  # a name needs room
         monday = first + timedelta(days=7 * week)

@@ -1,4 +1,4 @@
-"""Figures over a whole store that pages show: computed once as long as nothing is stored, else at most once a minute."""
+"""Figures over a whole store that pages show: cached until something is stored, and computed at most once a minute."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def census(core: Core) -> Census:
 
 
 def renew(core: Core) -> None:
-    """After a change."""
+    """Discard the cached figures after a change."""
     _figures.pop(core.engine, None)

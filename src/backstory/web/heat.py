@@ -1,6 +1,6 @@
 """The cells of activity charts: a year by day, and a week by hour.
 
-They are put together here and not in a template: 540 cells took half of the time of the home page there."""
+They are built here and not in a template, where 540 cells took half of the time of the home page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..domain.lines import counted
 from .view import Json
 
 CELL_PX, LEFT_PX, TOP_PX = 11, 28, 17
-"""The distance of two cells, and the place of the first one, in units of the drawing."""
+"""The distance between cells, and the position of the first one, in units of the drawing."""
 
 
 def year_cells(weeks: Iterable[Iterable[Json]]) -> Markup:

@@ -17,7 +17,7 @@ _ORIGIN = lazy_pattern(rf"https?://{_NAME}", re.IGNORECASE)
 class Host(NamedTuple):
     name: str
     port: str | None = None
-    """None is any, for one that is allowed."""
+    """None accepts any port of an allowed host."""
 
 
 def read_host(text: str) -> Host | None:
@@ -52,9 +52,9 @@ class AllowedHosts:
     def refusal(self, host: str, origin: str | None) -> tuple[int, str] | None:
         """The status and the sentence that a request is turned away with."""
         if not self._includes(read_host(host)):
-            return 421, "This server is not known by that name."
+            return 421, "This server does not have that host name."
         if origin is not None and not self._includes(read_origin(origin)):
-            return 403, "Pages of other sites may not ask."
+            return 403, "Requests from other sites are refused."
         return None
 
     def _includes(self, host: Host | None) -> bool:

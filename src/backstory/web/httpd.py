@@ -1,4 +1,5 @@
-"""Uvicorn as we run it: without what we do not use, and stopped by a signal from its first moment on; and its address."""
+"""Uvicorn with our configuration: without unused parts, and with signal handlers from the start; and the parsing of
+its address."""
 
 from __future__ import annotations
 
@@ -40,5 +41,6 @@ def stop_at_signals(server: uvicorn.Server) -> None:
 
 
 def why_not(error: OSError) -> str:
-    """Why an address cannot be listened at; Python adds the address, which whoever tells it has said."""
+    """The reason why an address cannot be used, without the address that Python appends, because the message already
+    contains it."""
     return (error.strerror or str(error)).partition(" (while")[0]

@@ -12,7 +12,7 @@ _KINDS = ("failed", "prompt", "tool", "answer")
 
 
 def minimap(course: Iterable[tuple[int, str, bool]], end: int) -> Json:
-    """At most `MAX_MARKS` marks, each of as many messages as it takes. `end` is the number of messages."""
+    """At most `MAX_MARKS` marks, each for the same number of messages. `end` is the number of messages."""
     size = max(-(-end // MAX_MARKS), 1)
     ranks: dict[int, int] = {}
     firsts: dict[tuple[int, int], int] = {}

@@ -26,7 +26,7 @@ class PageQuery:
         return value
 
     def whole_text(self, name: str) -> str:
-        """As it was written, of any length."""
+        """The unchanged value, of any length."""
         return self._parameters.get(name, "").replace("\r\n", "\n")
 
     def number(self, name: str, default: int, *, least: int = 0, most: int = 2**31) -> int:
@@ -46,7 +46,7 @@ class PageQuery:
         value = self.text(name)
         if value and value not in choices:
             raise InvalidInput(
-                f"{name} {value[:40]!r} is none of {', '.join(choices)}.", hint="Choose one.", field=name
+                f"{name} {value[:40]!r} is not one of {', '.join(choices)}.", hint="Choose one.", field=name
             )
         return value
 

@@ -1,6 +1,7 @@
-"""Short texts and passages of longer ones: Markdown as far as a part of it can be read, with the words of a search marked.
+"""Short texts and passages of longer ones: simple Markdown of incomplete texts, with the words of a search marked.
 
-A parser needs whole texts. A passage begins and ends anywhere: in a list, between the marks of a bold word, inside of code."""
+A parser needs complete texts, but a passage can begin and end anywhere: in a list, between the marks of a bold word,
+inside of code."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _RULE = lazy_pattern(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|\|?[-:| ]*-{3,}[-:| ]*)$
 
 
 def marked(text: str, words: Sequence[str]) -> Markup:
-    """The text with every word of the search marked, whatever its ending."""
+    """The text with every word of the search marked, in any inflection."""
     pattern = _word_pattern(tuple(words))
     if pattern is None:
         return escape(text)
@@ -66,7 +67,7 @@ def passage_line(text: str, words: Sequence[str] = ()) -> Markup:
 
 
 def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
-    """Without empty lines and without fences, whose code is marked as such. A passage that ends a block of code has only
+    """The lines without empty ones and fences; lines of code are marked. A passage that ends a block of code has only
     the second fence."""
     lines = text.split("\n")
     fences = [place for place, line in enumerate(lines) if _FENCE.match(line)]

@@ -1,4 +1,4 @@
-"""Templates, and how they show times, names and numbers. Whatever is put into one is escaped."""
+"""Templates, and their filters for times, names and numbers. All values are escaped."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HUE_ORDER = (
     "claude-code", "codex", "cursor", "copilot", "gemini-cli", "opencode", "cline", "pi", "qwen-code", "zed",
     "goose",
 )  # fmt: skip
-"""The assistants whose colours differ on a page; the others take what the order of readers gives them."""
+"""Assistants with distinct colours; the others get colours in the order of the readers."""
 LONGEST_RENDERED = 40_000
 """Characters; a longer text is a log or a file, and is shown as it is."""
 
@@ -89,7 +89,7 @@ def templates() -> Environment:
 
 
 def query(parameters: dict[str, Any], **changes: Any) -> str:
-    """The parameters with some changed, as the end of an address; what is empty is left out."""
+    """The query string with some parameters changed; empty ones are left out."""
     changed = {name: value for name, value in {**parameters, **changes}.items() if value not in ("", None)}
     return f"?{urlencode(changed)}" if changed else ""
 
@@ -99,7 +99,7 @@ _project_names: ContextVar[Mapping[str, str]] = ContextVar("project names", defa
 
 @contextmanager
 def with_project_names(names: Mapping[str, str]) -> Iterator[None]:
-    """Templates call projects by these names; one that is missing goes by the last part of its path."""
+    """Let templates use these names of projects; a missing one is shown by the last part of its path."""
     token = _project_names.set(names)
     try:
         yield
@@ -137,7 +137,7 @@ def hue(name: str) -> str:
 
 
 def ago(text: str) -> str:
-    """How long ago, as people say it; the day itself when that is long."""
+    """The age of a time in words; the date if it is long ago."""
     moment = _local(text)
     passed = utc_now() - moment
     for limit, length, unit in _AGO:
@@ -164,7 +164,7 @@ def duration(seconds: float) -> str:
 
 
 def _local(text: str) -> datetime:
-    """In the time of the machine that serves the page."""
+    """A time in the time zone of the machine that serves the page."""
     return datetime.fromisoformat(text).astimezone()
 
 

@@ -25,7 +25,7 @@ from .pages.home import UnreadHistories
 from .site import Lend, Site
 
 LOOPBACK = "127.0.0.1"
-GRACE_S = 3  # longer than a page waits between two looks for what is new
+GRACE_S = 3  # longer than the pause between two checks of an open page
 NAMES = (LOOPBACK, "localhost", "[::1]")
 
 
@@ -81,7 +81,7 @@ def lender(core: Core) -> Lend:
 
 
 def guarded_app(site: Site, keys: Keys, port: int, public: Host | None = None) -> Starlette:
-    """For whoever has the link, by the names of this machine."""
+    """The site for users who have the link, under the names of this machine."""
     app = site.app()
     app.add_middleware(WebDoor, keys=keys)
     app.add_middleware(

@@ -56,9 +56,9 @@ STATUS: dict[type[BackstoryError], int] = {
     NotFound: 404,
     Unavailable: 503,
 }
-_FAILURES = {400: "Not understood", 403: "Not allowed", 404: "Page not found", 503: "Not available"}
+_FAILURES = {400: "Invalid request", 403: "Not allowed", 404: "Page not found", 503: "Not available"}
 """Titles of the page that is shown instead."""
-PULSE_S = 1.0  # between two looks for what is new
+PULSE_S = 1.0  # pause between two checks for changes
 THEMES = ("light", "dark")
 THEME = "backstory_theme"
 LOGOUT = "backstory.logout"
@@ -139,8 +139,8 @@ class Site:
         histories: home.UnreadHistories | None = None,
         is_closing: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`lend` gives the product as whoever asks may see it; `checks` is what the doctor does, `places` where
-        assistants keep their files, `histories` which of them were not read yet."""
+        """`lend` returns the core with the caller's permissions; `checks` runs the doctor, `places` are the
+        assistants' folders, and `histories` returns unread histories."""
         self._lend = lend
         self._is_read_only = is_read_only
         self._is_closing = is_closing
@@ -183,7 +183,7 @@ class Site:
         return answer
 
     async def _events(self, request: Request) -> Response:
-        """Tells a page that is open what is new, as it comes."""
+        """Send changes to an open page as they happen."""
 
         def look() -> str:
             with self._lend(request) as core:
@@ -196,7 +196,7 @@ class Site:
             while not self._is_closing():
                 try:
                     now = await anyio.to_thread.run_sync(look)
-                except BackstoryError:  # what it is about is gone
+                except BackstoryError:  # the record is gone
                     return
                 yield f"data: {now}\n\n" if now != before else ": still here\n\n"
                 before = now
@@ -268,7 +268,7 @@ class Site:
         }
 
     def _base(self, request: Request) -> str:
-        """Where the pages begin: nothing on this machine, a path of its own on a team server."""
+        """The path prefix of the pages: empty on this machine, `/web` or the like on a team server."""
         base: str = request.scope.get("root_path", "")
         return base
 

@@ -14,7 +14,7 @@ class View(NamedTuple):
     """All that the template shows, and the answer to `?format=json`."""
     title: str = ""
     part: str = ""
-    """The template of what a script puts into a page that is open, if it may ask for that alone."""
+    """The template of the part that a script can request to update an open page, if any."""
 
 
 class Download(NamedTuple):

@@ -31,7 +31,7 @@ def page(core: Core, asked: PageQuery, places: FindPlaces | None) -> View:
         raise InvalidInput("path is empty.", hint="Name a file.", field="path")
     if places is None:
         raise NotAllowed(
-            "This server has no files of yours.", hint="Use `backstory web` on your own machine."
+            "This server has no access to your files.", hint="Use `backstory web` on your own machine."
         )
     name = core.files.on_disk(path, asked.text("project"))
     version = os.stat(name).st_mtime_ns if os.path.isfile(name) else 0

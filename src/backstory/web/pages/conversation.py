@@ -1,4 +1,5 @@
-"""Conversation: any assistant's session as a trace, part by part: prompts, answers, tool calls with results, tasks, subagents."""
+"""Conversation: any assistant's session as a trace, part by part: prompts, answers, tool calls with results, tasks,
+subagents."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ from .tool_calls import shown_calls
 
 PAGE_MESSAGES, PAGE_ENTRIES = 60, 120
 """Places that one part has, and messages, calls and thoughts at them: an answer may have hundreds of calls."""
-BEFORE = 4  # places before the one that is asked for
+BEFORE = 4  # number of messages before the requested one
 MOST_PROMPTS = 100
 MOST_FILES = 40
 LONGEST_SHOWN, LONGEST_SUMMARY = 6_000, 1_000
-"""Characters of a message that is not folded. A summary repeats what stands in the messages before it."""
+"""Maximum characters of a message, and of a summary, that is not folded. A summary repeats earlier messages."""
 MOST_FOUND = 100
 
 
@@ -64,7 +65,7 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def named_conversation(core: Core, id: str) -> Conversation:
-    """By its id, or by a beginning of it, as lists of the command line write it."""
+    """The conversation with this id, or with an id that begins like this."""
     try:
         return core.replay.conversation(id)
     except NotFound:
@@ -182,7 +183,9 @@ def _around(core: Core, conversation: Conversation, start: int, end: int) -> Jso
 
 
 def forget(core: Core, asked: PageQuery) -> View:
-    """With its subagents, for good; its assistant's own file is not touched, and a sync does not bring it back."""
+    """Forget a conversation with its subagents for good.
+
+    Its assistant's own file is not changed, and a sync does not bring it back."""
     conversation = core.replay.conversation(asked.text("id"))
     erasure = Erasure(core.engine)
     ids = [each.id for each in erasure.with_subagents([conversation])]

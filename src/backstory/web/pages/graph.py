@@ -1,6 +1,6 @@
-"""Graph: the things that memories speak of around one of them, drawn and as a table.
+"""Graph: the subjects of memories around one subject, as a drawing and as a table.
 
-Springs along its edges, and every node keeps off the others (Fruchterman, Reingold 1991): the same graph always looks the same."""
+Edges are springs, and nodes repel each other (Fruchterman, Reingold 1991). The same graph always looks the same."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _thing(entity: Entity) -> Json:
 
 
 def _texts(core: Core, related: RelatedEntities) -> dict[str, str]:
-    """How memories without a key begin: these are known by their id."""
+    """The beginnings of memories without a key, which are identified by their id."""
     names = tuple(label.name for label in _labels(related) if label.type == ITEM)
     return {id: memory.text for id, memory in core.memories.by_id(names).items()}
 
@@ -118,7 +118,7 @@ def _around(related: RelatedEntities, texts: dict[str, str]) -> Json:
 
 
 def layout(count: int, edges: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """For each node x and y from 0 to 1."""
+    """The position of each node, x and y from 0 to 1."""
     if count == 0:
         return []
     turn = np.arange(count) * 2.399963  # the golden angle: no two begin in one line

@@ -1,4 +1,4 @@
-"""Health: what is held and what waits; and on demand all that `backstory doctor` checks."""
+"""Health: contents of the store and pending work, and on demand all checks of `backstory doctor`."""
 
 from __future__ import annotations
 

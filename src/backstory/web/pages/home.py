@@ -1,4 +1,5 @@
-"""Home: where each project stands and how to go on, what was last, how busy the year was, and what still waits."""
+"""Home: the state of each project with its resume command, the latest conversations, the activity of a year, and
+pending work."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ UnreadHistories = Callable[[], dict[str, int]]
 
 
 def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> View:
-    """`histories` lists what a first sync would read; a team server has none."""
+    """`histories` lists the files that a first sync would read; a team server has none."""
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
     now = asked.now()
     since = now - timedelta(weeks=WEEKS)
@@ -58,7 +59,7 @@ def page(core: Core, asked: PageQuery, histories: UnreadHistories | None) -> Vie
         "projects": [each for each in projects if each["project"]][:MOST_PROJECTS],
         "more_projects": max(census(core).projects - len(named[:MOST_PROJECTS]), 0),
         "assistants": _assistants(tallies),
-        "usage": figure(core, "usage of late", lambda: _usage(core, now)),
+        "usage": figure(core, "recent usage", lambda: _usage(core, now)),
         "year": year(past.days, now.astimezone().date()),
         "week": week(past.cells),
         "waiting": waiting(core),

@@ -1,4 +1,5 @@
-"""Injected: everything that hooks told sessions, word for word, when and with what effect, and what new sessions will be told."""
+"""Injected: every text that hooks added to sessions, word for word, with its time and effect, and the briefs for new
+sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memories: listed, corrected with what they said before, done, forgotten and brought back."""
+"""Memories: list, correct with their history, mark as done, forget and restore."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _former(place: int, former: Former) -> Json:
 
 
 def _named(core: Core, id: str) -> Memory:
-    """By its id, or by a beginning of it, as lists of the command line write it."""
+    """The memory with this id, or with an id that begins like this."""
     try:
         return core.memories.get(id)
     except NotFound:

@@ -1,4 +1,4 @@
-"""Search: what was found, in which conversation, and why it stands where it does."""
+"""Search: results by conversation, with the reasons for their rank."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 TIMES = {"-1d": "Past day", "-7d": "Past week", "-1mo": "Past month", "-12mo": "Past year"}
 ORDERS = {ResultOrder.NEWEST: "Newest first", ResultOrder.OLDEST: "Oldest first"}
 MEANINGS = {
-    "words": "its words, weighed by how rare they are, beside the best hit's",
-    "meaning": "how near it is in meaning, beside the nearest",
-    "prompt": "what it gains by the question that it answers",
-    "coverage": "share of the query's weight that stands in it",
+    "words": "its words, weighted by rarity, relative to the best hit",
+    "meaning": "nearness in meaning, relative to the nearest hit",
+    "prompt": "bonus for the question that it answers",
+    "coverage": "share of the query's weight that it contains",
     "cosine": "cosine of its vector and the query's",
 }
 """The parts of a score, as `backstory search --explain` prints them."""

@@ -23,7 +23,7 @@ _HOME_DIRECTORY = lazy_pattern(r"(?:/home|/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s
 
 
 def export(core: Core, asked: PageQuery) -> Download:
-    """The whole conversation with its subagents, as one file that needs nothing else."""
+    """The complete conversation with its subagents, as one self-contained file."""
     conversation = core.replay.conversation(asked.text("id"))
     form = asked.choice("as", ("html", "md")) or "html"
     tree = core.export.transcript(conversation)
@@ -77,13 +77,13 @@ def _with(value: Any, replaced: dict[str, str]) -> Any:
 
 
 def result_page(core: Core, asked: PageQuery) -> View:
-    """The whole stored result of one call: `message` is the id of its message, `call` its place there."""
+    """The complete stored result of one call: `message` is the id of its message, `call` its index there."""
     conversation = named_conversation(core, asked.text("id"))
     message = core.replay.message(conversation, asked.text("message"))
     place = asked.number("call", 1, least=1)
     calls = core.replay.part(conversation, message.seq, 1).call_bodies(message)
     if place > len(calls) or calls[place - 1]["result"] is None:
-        raise NotFound("result", f"{conversation.id}#{message.seq + 1}", hint="Its log had none.")
+        raise NotFound("result", f"{conversation.id}#{message.seq + 1}", hint="Its log contains no result.")
     call = calls[place - 1]
     body = {"conversation": conversation_card(conversation), "number": message.seq + 1, "call": call}
     return View("result.html", body, f"Result of {call['name']}", "result_text.html")

@@ -21,7 +21,7 @@ def page(core: Core, asked: PageQuery) -> View:
     kinds = (EventKind(chosen),) if chosen else tuple(EventKind)
     tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
     span = asked.bounds()
-    if before := asked.text("before"):  # the next page; what was chosen as `until` stays
+    if before := asked.text("before"):  # the next page; the chosen `until` stays
         span = span._replace(until=parse_bounds(None, before, asked.now())[1])
     events = _events(core, span, kinds, list(dict.fromkeys(each.project for each in tallies if each.project)))
     body = {
@@ -51,7 +51,7 @@ def _events(
 
 
 def _days(events: list[ChronicleEvent]) -> list[Json]:
-    """In the time of this machine."""
+    """Events by day, in the time zone of this machine."""
     days: dict[str, list[Json]] = {}
     for event in events:
         days.setdefault(_day(event.at), []).append(

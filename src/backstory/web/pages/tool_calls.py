@@ -1,4 +1,4 @@
-"""Tool calls as the conversation page shows them: what a call is about, its edits as a difference, and how it ended."""
+"""Tool calls on the conversation page: the subject of a call, its edits as a diff, and its outcome."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ShownCall(NamedTuple):
     """A file, a command, or how its text begins."""
     lines: list[ToolLine]
     left_out: int
-    """Lines beyond those that are shown."""
+    """Number of lines that are not shown."""
     is_error: bool
     output: str
     """The result, shortened in its middle where it is long."""

@@ -11,7 +11,7 @@ from ..page_query import PageQuery
 from ..view import Json, View
 
 DRAWN_WIDTH, MAX_STEP = 884, 34
-"""The width of the chart, and the distance of two bars at most, in units of the drawing."""
+"""The width of the chart, and the maximum distance between bars, in units of the drawing."""
 MAX_LABELS = 7
 MAX_COLOURS = 6
 """Groups with a colour of their own; the others are drawn as one."""
@@ -50,7 +50,7 @@ def page(core: Core, asked: PageQuery) -> View:
 
 
 def _cache_hit_rate(usage: Json | None) -> float | None:
-    """The share of input tokens that a cache had; None where nothing was put in."""
+    """The share of input tokens that were read from a cache; None without input."""
     if usage is None:
         return None
     whole = usage["input"] + usage["cache_read"] + usage["cache_write"]
