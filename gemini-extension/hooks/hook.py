@@ -1,10 +1,10 @@
 """The program that every hook of every client starts. It prints one sentence of memory, or nothing.
 
-Run as `python -I -S hook.py CLIENT [DATA [EVENT]]`. It imports next to nothing: a brief and the notes about files are
-rendered ahead into files, and a running server is asked for the rest over a local socket. Whatever is wrong, it is
-silent and succeeds: a session must never wait for its memory, nor show an error for want of it.
+Run as `python -I -S hook.py CLIENT [DATA [EVENT]]`. It imports almost nothing: servers prepare briefs and notes about
+files as files, and a running server answers everything else over a local socket. After any error it prints nothing and
+succeeds: a session must never wait for its memory or show an error because of it.
 
-Whether a session gets anything at all is decided here and nowhere else: `is_silent`.
+Only `is_silent` decides whether a session gets any text.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING or __name__ != "__main__":
         send,
         write,
     )
-else:  # a script alone with its other half, which Python under -I does not look for by itself
+else:  # under -I Python does not search the script's own directory for hook_means
     sys.dont_write_bytecode = True
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
     from hook_means import (
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 DEFAULT_LIMIT_S = 0.9
-"""Clients are told to wait longer, so that none of them shows that a hook was cancelled."""
+"""The clients' own limits are longer, so that none of them reports a cancelled hook."""
 READING_LIMIT_S = 3.0
 """More, for a session that starts when something was not read yet. It takes 0.3 s where the machine is idle."""
 READING_SHARE = 0.8
@@ -77,7 +77,7 @@ EVENTS = {
     "stop": STOP,
     "agentstop": STOP,
 }
-"""The names that clients give the moments, in small letters."""
+"""The clients' names of the events, in lower case."""
 KEEP = (
     "Keep in the summary: decisions and their reasons, open items and the next step, and every id"
     " that Backstory gave, as it is written."
@@ -85,7 +85,7 @@ KEEP = (
 CHANGING_TOOLS = ("edit", "write", "create", "patch", "replace")
 """Parts of the names of tools that change a file."""
 SHELL_TOOLS = ("bash", "shell", "exec", "terminal")
-"""Parts of the names of tools that run a command; what others return may quote any error."""
+"""Parts of the names of tools that run a command; results of other tools may quote any error."""
 SUCCESS = "completed with exit code 0>"
 PATCH_HEADS = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
 MAX_FILES = 3
@@ -96,7 +96,7 @@ META_BYTES = 4_096
 WATCH, STARTS = "watch.json", "starts"
 """The list of files that were read, by reader; and a folder with the clients of which none was read yet."""
 FOLDER_SIZE = -1
-"""Stands for the size of a folder, of which only the time counts."""
+"""Used as the size of a folder, for which only the time counts."""
 READERS = {"copilot-cli": "copilot", "vscode": "copilot"}
 """The readers of clients that are not called the same."""
 MAX_FRUITLESS_READINGS = 3
@@ -121,7 +121,7 @@ def main(client: str, data: str, name: str = "") -> None:
         send(data, request(client, moment, event, project, checkout), to_all=True)
         if client == "claude-code" and is_known(data, project):
             write(KEEP)
-    elif moment == STOP:  # whatever is printed here makes Claude Code go on
+    elif moment == STOP:  # any output here makes Claude Code continue
         send(data, request(client, moment, event, project, checkout))
     elif moment == EDIT:
         say(client, name, data, event, *file_notes(event, data, project, checkout))
@@ -132,8 +132,8 @@ def main(client: str, data: str, name: str = "") -> None:
 
 
 def is_silent(event: Mapping[str, Any], mode: str, environment: Mapping[str, str]) -> bool:
-    """Return whether hooks stay silent in this session: the user wants none, or it is a subagent or an unattended
-    run, which have their task already. With `on` hooks speak there as well."""
+    """Return whether hooks stay silent in this session: the user turned them off, or it is a subagent or an
+    unattended run, which already have their task. With `on` hooks also add text there."""
     if mode == "off" or "agent_id" in event:
         return True
     return mode != "on" and is_unattended(environment, str(event.get("transcript_path") or ""))
@@ -155,7 +155,7 @@ def is_unattended(environment: Mapping[str, str], transcript: str) -> bool:
 
 
 def read_mode(data: str, project: str) -> str:
-    """`off`, `on` or `auto`, by the variable, else by `config.toml`, which is parsed only if it speaks of briefs."""
+    """`off`, `on` or `auto`, from the variable, or else from `config.toml`, which is parsed only if it contains "brief"."""
     mode = os.environ.get("BACKSTORY_BRIEF", "")
     path = os.path.join(data, "config.toml")
     content = read(path) if os.path.exists(path) else b""
@@ -198,7 +198,7 @@ def unread(client: str, data: str) -> list[str]:
             os.close(os.open(os.path.join(starts, own), os.O_WRONLY | os.O_CREAT, 0o600))
             os.utime(os.path.join(starts, own))
     except Exception:
-        return []  # a full disk, half a list, or one of another version: what was rendered can still be told
+        return []  # a full disk, an incomplete list, or a list of another version: the prepared text can still be printed
     return names
 
 
@@ -232,7 +232,7 @@ def is_changed(path: str, size: int, modified_ns: int) -> bool:
 
 
 def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
-    """Have a running server read what is new, or else a process of its own, which finishes also when nobody waits any more."""
+    """Let a running server read the new messages, or else a separate process, which continues after the hook ends."""
     wait_s = limit_s(READING_LIMIT_S)
     try:
         for door in doors(data):
@@ -243,7 +243,7 @@ def read_unread(names: list[str], data: str, body: Mapping[str, str]) -> None:
         else:
             start_reading(names, data, body["project"], READING_SHARE * wait_s).wait(wait_s)
         count_fruitless(names, data)
-    except Exception:  # what was rendered before can still be told
+    except Exception:  # the earlier text can still be printed
         return
 
 
@@ -264,7 +264,9 @@ def start_reading(names: list[str], data: str, project: str, wait_s: float) -> A
 
 
 def opening(client: str, event: Json, data: str, project: str) -> Json:
-    """The brief, if it is news to this session, whose memory was not just emptied. Without notes that the client has itself."""
+    """The brief, if it is news to this session, whose memory was not just emptied.
+
+    Without notes that the client has itself."""
     brief = parse(read(brief_path(data, project)))
     if brief["project"] != project:
         return {}
@@ -347,7 +349,8 @@ def request(
 
 
 def say(client: str, name: str, data: str, event: Json, *messages: Json) -> None:
-    """Print the messages that this session did not get before, after a note of each: a server makes receipts of the notes."""
+    """Print the messages that this session did not get before, after a note of each: a server makes receipts of the
+    notes."""
     texts = []
     for message in messages:
         if message.get("text"):
@@ -442,4 +445,4 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1], *(sys.argv[2:] or [default_data()]))
     finally:
-        os._exit(0)  # whatever it was: silence, and success
+        os._exit(0)  # after any error: no output, and success

@@ -1,6 +1,6 @@
-"""The means of `hook.py`: files, JSON, time and the sockets of running servers, with almost no imports.
+"""Helpers of `hook.py`: files, JSON, time and the sockets of running servers, with almost no imports.
 
-It lies beside `hook.py` wherever that is installed, and imports nothing of ours."""
+It is installed next to `hook.py`, and imports nothing from the package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOORS = "doors"
 
 
 def ask(data: str, body: Mapping[str, str]) -> Json:
-    """The answer of the server that started last, of those that run."""
+    """The answer of the running server that started last."""
     for door in doors(data):
         door.sendall(as_json(body))
         content = b""
@@ -32,7 +32,7 @@ def ask(data: str, body: Mapping[str, str]) -> Json:
 
 
 def send(data: str, body: Mapping[str, str], *, to_all: bool = False) -> None:
-    """Tell a server, or all of them, and wait for no answer."""
+    """Send a message to one server or to all, without waiting for an answer."""
     for door in doors(data):
         door.sendall(as_json(body))
         if not to_all:
@@ -40,7 +40,7 @@ def send(data: str, body: Mapping[str, str], *, to_all: bool = False) -> None:
 
 
 def doors(data: str) -> Iterator[Any]:
-    """Connections to running servers, that of the newest first. What a server that was killed left behind is removed."""
+    """Connections to running servers, newest first. Sockets of killed servers are removed."""
     import _socket  # a library to load, 0.4 ms, where a server is asked
 
     folder = os.path.join(data, DOORS)
@@ -60,7 +60,7 @@ def doors(data: str) -> Iterator[Any]:
 
 
 def changed_at(path: str) -> float:
-    """When a file was changed, or 0 if it is gone: a server may leave at any moment."""
+    """The modification time of a file, or 0 if it is gone: a server may end at any moment."""
     try:
         return os.stat(path).st_mtime
     except OSError:
@@ -68,7 +68,9 @@ def changed_at(path: str) -> float:
 
 
 def open_port(words: list[bytes], _socket: Any) -> Any:
-    """Where there are no sockets with paths. The server says a word first, for another program may have its port by now."""
+    """The door of a server on systems without sockets that have paths.
+
+    The server sends a word first, because another program may have its port meanwhile."""
     port, greeting, secret = words
     door = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
     door.connect(("127.0.0.1", int(port)))
@@ -124,7 +126,7 @@ def read(path: str) -> bytes:
 
 
 def write(text: str) -> None:
-    """At once: half a line of JSON would be shown to the user."""
+    """Write in one call: the user would see an incomplete line of JSON."""
     os.write(1, text.encode() + b"\n")
 
 
@@ -133,8 +135,9 @@ def limit_s(default_s: float) -> float:
 
 
 class TimeLimit:
-    """Ends this process in time. A thread and no signal, which Windows has not; `threading` itself would take longer than all
-    the rest."""
+    """Ends this process in time.
+
+    A thread and no signal, which Windows has not; `threading` itself would take longer than all the rest."""
 
     def __init__(self, seconds: float) -> None:
         self._ends_at = now() + seconds
@@ -150,7 +153,7 @@ class TimeLimit:
 
 
 def default_data() -> str:
-    """Where Backstory keeps its data unless told otherwise."""
+    """The default data directory of Backstory."""
     home = os.path.expanduser("~")
     if os.environ.get("BACKSTORY_HOME"):
         return os.environ["BACKSTORY_HOME"]

@@ -67,7 +67,7 @@ PUBLIC, CONTROL_TENANT = "public", "backstory_control"
 
 
 TEAM_TOKEN = "BACKSTORY_TEAM_TOKEN"
-"""For `backstory team join` where nobody can type."""
+"""The token for `backstory team join` in scripts."""
 _SESSION_VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "gemini-cli": "GEMINI_SESSION_ID"}
 """Environment variables in which assistants pass the id of the conversation that started a program."""
 
@@ -123,7 +123,8 @@ def editor_command() -> list[str]:
 
 
 def environment_of(home: Path, *, columns: int) -> dict[str, str]:
-    """The environment for a process that must see another home: without variables that lead to this user's files and settings."""
+    """The environment for a process that must see another home: without variables that lead to this user's files and
+    settings."""
     needed = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
     variables = {
         name: value for name, value in os.environ.items() if name in needed or name.startswith("COVERAGE")
@@ -175,7 +176,7 @@ def guest_derivations() -> list[Derivation]:
 def _settings_of(settings: Settings, space: str) -> Settings:
     """The settings of a space: its own directory for files, and no histories."""
     place = settings.home / "spaces" / f"{space}.files"
-    for folder in (place.parent, place):  # whoever made them, before or outside of us
+    for folder in (place.parent, place):  # also if another program created it
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
     return settings.changed(

@@ -41,7 +41,7 @@ def harmless_parts(value: Any) -> Any:
 
 
 def write(text: str, end: str = "\n") -> None:
-    """To standard output."""
+    """Print to standard output."""
     _write(sys.stdout, harmless(text), end)
 
 
@@ -62,7 +62,7 @@ def overwrite_line(text: str, end: str = "") -> None:
 
 
 def _write(stream: TextIO, text: str, end: str) -> None:
-    """In UTF-8: memories are in any language, and the console's encoding may not be."""
+    """Write UTF-8: memories can be in any language, but the console's encoding may not support it."""
     if isinstance(stream, io.TextIOWrapper) and stream is sys.stdout:
         stream.reconfigure(encoding="utf-8")
     print(text, end=end, file=stream, flush=True)

@@ -1,7 +1,7 @@
 """One HTTP request and its whole reply within one time limit.
 
-The timeout of a socket starts anew with every byte, so a server that sends one byte now and then would hold its
-client for ever, in the handshake, the headers or the body. Here a timer ends the connection. Looking up the name of
+The timeout of a socket restarts with every byte, so a server that sends a byte from time to time could hold its
+client forever, in the handshake, the headers or the body. Here a timer ends the connection. Looking up the name of
 the host is outside of the limit; the system's resolver has its own.
 """
 
@@ -118,7 +118,7 @@ class _Deadline:
 
 
 def _opener(question: request.Request, deadline: _Deadline) -> request.OpenerDirector:
-    # what is meant for this machine does not leave it, whatever proxy is set
+    # requests to this machine do not leave it, even if a proxy is set
     is_local = urlsplit(question.full_url).hostname in LOOPBACK
     proxies = request.ProxyHandler({}) if is_local else request.ProxyHandler()
     return request.build_opener(_NoRedirects, proxies, _Http(deadline), _Https(deadline))

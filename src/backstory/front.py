@@ -14,7 +14,7 @@ if os.name == "posix":
     import select
     import signal
 
-TYPE_CHECKING = False  # the real one costs a start as much as this whole module
+TYPE_CHECKING = False  # importing the real one takes as long as this complete module
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType
@@ -27,14 +27,14 @@ _OTHERWISE = ("http", "prefix", "profile", "profile_config")
 """Settings that make other answers."""
 _PROFILE_VARIABLES = ("TOOL_PROFILE", "TOOL_PROFILE_CONFIG")
 _PROFILE_CONFIG = "~/.mcp-memory-keeper/config.json"
-"""Memory Keeper's own names for the last two. Its file may give any profile other tools."""
+"""Memory Keeper's own names for the last two. Its file may change the tools of any profile."""
 INTERNAL_ERROR = -32603
 AS_BEFORE = "+"
 """Begins a prepared answer that is the one of the older protocol with something more at its end."""
 CHUNK_BYTES = 65_536
 """Also the maximum length of a line here: prepared requests are shorter, and the product limits the rest."""
 FIRST_S = 2.0
-"""How long to wait for a first request before importing the product."""
+"""Seconds to wait for a first request before importing the product."""
 PAUSE_S = 0.25
 """A client that is silent for this long after an answer is idle; the product is imported meanwhile."""
 
@@ -126,7 +126,7 @@ def _read(heard: Heard) -> bool:
 
 
 def _answer(line: bytes, answers: Mapping[str, str], heard: Heard) -> bytes | None:
-    """The answer to a line, empty for one that needs none; None when it is not prepared."""
+    """The answer to a line; empty if it needs none, None if no answer is prepared."""
     try:
         message = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
@@ -228,7 +228,7 @@ def _send(line: bytes) -> None:
     try:
         while line:
             line = line[os.write(1, line) :]
-    except OSError:  # nobody reads any more
+    except OSError:  # the client has closed its end
         os._exit(0)
 
 

@@ -132,7 +132,7 @@ class PastSession(NamedTuple):
 
 
 class Backstory:
-    """Made by `backstory.open`."""
+    """An open store, created by `backstory.open`."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -53,7 +53,7 @@ class Setting:
         self.kind = owner.__annotations__[name]
 
 
-_setting: Any = Setting  # a field is declared as what an instance holds, not as its row
+_setting: Any = Setting  # the declared type is that of the value in an instance, not that of the table row
 
 
 class Settings:
@@ -400,7 +400,7 @@ def _limit(value: Any) -> float | None:
 
 
 def _hours(value: Any) -> str:
-    from .domain.hours import DailyHours  # 1 to 3 ms for `datetime`, which nobody else needs at a start
+    from .domain.hours import DailyHours  # 1 to 3 ms for `datetime`, which no other code needs at a start
 
     DailyHours.parse(value)
     return str(value)

@@ -162,7 +162,7 @@ def test_status_and_doctor_tell_of_the_backups(tmp_path: Path) -> None:
     (file,) = told["files"]
     assert (told["count"], told["bytes"]) == (1, file["bytes"])
     assert Path(file["file"]).stat().st_size == file["bytes"]
-    assert "none are made by themselves" in typed("status", "--backups", "off", home=tmp_path).stdout
+    assert "automatic backups are off" in typed("status", "--backups", "off", home=tmp_path).stdout
     checks = json.loads(typed("doctor", "--json", home=tmp_path).stdout)["checks"]
     assert [check["state"] for check in checks if check["name"] == "backups"] == ["ok"]
 

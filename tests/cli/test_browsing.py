@@ -237,7 +237,7 @@ def test_what_cannot_be_resumed_is_said(typing: Typing, filled: Store) -> None:
     filled.conversations.put(gone, [])
     filled.conversations.put(editor, [])
     assert "its assistant deleted it" in typing.refusal("resume", "gone-1", status=1)
-    assert "no command that opens one conversation" in typing.refusal("resume", "talk-1", status=1)
+    assert "no command that opens a single conversation" in typing.refusal("resume", "talk-1", status=1)
 
 
 @pytest.mark.parametrize("native", ["--dangerously-skip-permissions", "-c", "a & calc.exe", "x\n--yes"])
@@ -246,7 +246,7 @@ def test_an_id_of_a_foreign_file_is_never_a_flag_of_the_assistant(
 ) -> None:
     talk = make_conversation("codex:odd-1", surface="codex", native_id=native)
     filled.conversations.put(talk, [])
-    assert "not fit for a command line" in typing.refusal("resume", "codex:odd-1", status=1)
+    assert "its id cannot be used on a command line" in typing.refusal("resume", "codex:odd-1", status=1)
     assert native not in typing.text("show", "codex:odd-1")
 
 

@@ -197,10 +197,10 @@ def test_a_missing_folder_leaves_everything_unsent(
     met(laptop, desktop, folder)
     laptop.save("m", "text")
     folder.rename(tmp_path / "unplugged")
-    assert "not there" in laptop.refusal("sync")
+    assert "does not exist" in laptop.refusal("sync")
     status = laptop.json("status")
     assert status["unsent"] == 1
-    assert "not there" in status["skipped"][0]["why"]
+    assert "does not exist" in status["skipped"][0]["why"]
     (tmp_path / "unplugged").rename(folder)
     assert laptop.json("sync")["sent"]["memories"] == 1
 
@@ -340,6 +340,6 @@ def test_a_pull_that_cannot_be_made_says_why(
 ) -> None:
     path = fake_ssh(tmp_path / "bin", desktop)
     assert "255" in laptop.refusal("pull", "nobody@remote", PATH=path)
-    assert "no Backstory" in laptop.refusal("pull", "--via", "sh -c 'exit 127'")
-    assert "no host" in laptop.refusal("pull", "--", "-oProxyCommand=x", status=2)
+    assert "not installed" in laptop.refusal("pull", "--via", "sh -c 'exit 127'")
+    assert "not a host" in laptop.refusal("pull", "--", "-oProxyCommand=x", status=2)
     assert "HOST" in laptop.refusal("pull", status=2)

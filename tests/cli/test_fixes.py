@@ -86,7 +86,7 @@ def test_fix_and_how_exit_with_1_when_there_is_nothing(tmp_path: Path, settings:
         assert (document.returncode, json.loads(document.stdout)) == (1, {"answers": []})
     refused = typed("fix", " ", home=tmp_path / "ours", **settings)
     assert refused.returncode != 0
-    assert "There is no error to look for." in refused.stderr
+    assert "The error text is empty." in refused.stderr
 
 
 def test_how_lists_commands_that_passed(tmp_path: Path, settings: dict[str, str]) -> None:

@@ -21,7 +21,7 @@ def test_a_memory_is_forgotten_by_its_id_in_backups_too(tmp_path: Path) -> None:
     assert "Quokkamarker is called heron." in asked.stderr
     first = json.loads(typed("forget", gone, "--yes", "--json", home=tmp_path).stdout)
     assert (first["forgotten"], first["removed"], first["memories"][0]["id"]) == (1, {"memories": 1}, gone)
-    assert "Backups may still hold it" in first["notices"][0]
+    assert "Backups may still contain it" in first["notices"][0]
     assert b"Quokkamarker" in bytes_in(tmp_path)
     then = json.loads(typed("forget", gone, "--backups", "--yes", "--json", home=tmp_path).stdout)
     assert (then["removed"], then["notices"]) == ({"backups": 1}, [])

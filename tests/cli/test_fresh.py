@@ -154,7 +154,7 @@ def test_a_file_that_no_assistant_keeps_there_is_refused(user: Path, tmp_path: P
     stray = written(tmp_path / "elsewhere", (name, lines))
     done = typed("sync", "--file", str(stray), home=tmp_path / "ours", **environment(user))
     assert done.returncode != 0
-    assert "no history that Backstory reads" in done.stderr
+    assert "not in a folder of histories that Backstory reads" in done.stderr
     assert brief(user) == ""
 
 

@@ -137,7 +137,7 @@ def test_a_dry_run_of_a_project_shows_its_file(person: Path, tmp_path: Path) -> 
     [
         (("install", "curser"), "There is no client 'curser'.\nDid you mean cursor?"),
         (("install", "cursor", "--surfaces", "none"), "There is no surface 'none'."),
-        (("install", "goose", "--scope", "project"), "Goose keeps no servers in a project."),
+        (("install", "goose", "--scope", "project"), "Goose has no configuration file in a project."),
         (("uninstall", "cursor"), "Backstory was not installed for cursor"),
         (("uninstall", "cursor", "--all"), "--all cannot be combined with names of clients."),
     ],

@@ -82,4 +82,4 @@ def test_without_a_range_the_branch_is_compared_with_the_shared_one(
 
 def test_what_is_no_range_is_said(typing: Typing, shop: Path) -> None:
     assert "There is no commit 'nothing'" in typing.refusal("pr", "nothing..HEAD", status=2)
-    assert "no range of commits" in typing.refusal("pr", "--", "--output=x", status=2)
+    assert "not a range of commits" in typing.refusal("pr", "--", "--output=x", status=2)

@@ -70,7 +70,7 @@ def test_a_search_without_results_suggests_subjects_and_has_exit_status_1(typing
 def test_a_file_is_searched_for_with_and_without_words(typing: Typing) -> None:
     assert found(typing, "--file", "shop/cache.py") == [CLAUDE]
     assert found(typing, "date", "--file", "cache.py") == [CLAUDE]
-    assert "The search is empty." in typing.refusal("search")
+    assert "The query is empty." in typing.refusal("search")
 
 
 def test_open_shows_the_result_with_what_stands_around_it(typing: Typing) -> None:

@@ -292,7 +292,7 @@ def test_status_before_a_sync_counts_unread_files_and_names_the_next_command(
 ) -> None:
     home, variables = tmp_path / "ours", environment(user)
     before = typed("status", home=home, **variables).stdout
-    assert "on disk  not read yet: Claude Code (2 files)" in before
+    assert "on disk   not read yet: Claude Code (2 files)" in before
     assert "`backstory install` adds Backstory to your assistants and reads these conversations" in before
     typed("sync", home=home, **variables)
     after = typed("status", "--json", home=home, **variables)

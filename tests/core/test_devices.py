@@ -383,7 +383,7 @@ def test_files_of_others_wrong_keys_and_half_files_are_named_and_do_not_stop_the
     assert outcome.waiting == (segment,)
     assert {each.file: each.why for each in outcome.skipped} == {
         "notes.txt": "not a file of Backstory",
-        str(name): "sealed with another key",
+        str(name): "encrypted with another key",
     }
     (root / segment.replace(".seg", " 2.seg")).write_bytes(raw)  # the whole one arrives under another name
     two.devices.sync(Call())

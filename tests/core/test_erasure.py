@@ -436,7 +436,7 @@ def test_the_answer_names_the_backups_that_may_hold_it_and_how_long(
     clock.step(3600)
     path = backed_up(sqlite_core, clock)
     (notice,) = call("delete_context", id=id)["notices"]
-    assert notice.startswith(f"Backups may still hold it: {path} until about 2026-03-08.")
+    assert notice.startswith(f"Backups may still contain it: {path} until about 2026-03-08.")
 
 
 def test_backups_forget_when_they_are_told_to(

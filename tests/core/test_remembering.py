@@ -112,7 +112,7 @@ def test_a_secret_is_refused_with_its_name(core: Core, name: str) -> None:
         remember(core, f"Remember this: {planted.text}")
     assert not any(secret in str(error.value) for secret in planted.secrets)
     task = remember(core, "A task", kind=MemoryKind.TASK)
-    with pytest.raises(InvalidInput, match="looks like a secret"):
+    with pytest.raises(InvalidInput, match="possible secret"):
         core.remembering.done(task.id, planted.text)
     assert [memory.text for memory in stored(core)] == ["A task"]
 

@@ -129,7 +129,7 @@ def test_everybody_has_the_own_tenant_and_the_spaces_of_their_groups(tmp_path: P
         stranger = Browser(f"http://{browser.site}")
         page = stranger.sign_in(oidc)
         assert page.status == 403
-        assert "nothing here is open to you" in page.text
+        assert "you have no permissions here" in page.text
         assert not stranger.is_in()
 
 

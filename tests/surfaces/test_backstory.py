@@ -162,7 +162,7 @@ def test_recall_is_narrowed(core: Core, ask: Ask, refused: Ask, clock: SteppedCl
     assert "codex" not in found(since="a couple of days ago")
     assert found(until="the day before yesterday") == {"codex"}
     assert "Known: " in refused("recall", query="heron", assistant="hal")
-    assert "Nothing is known of a project 'nowhere'" in refused("recall", query="heron", project="nowhere")
+    assert "There is no known project 'nowhere'" in refused("recall", query="heron", project="nowhere")
     assert "until is before since" in refused("recall", query="heron", since="today", until="yesterday")
     assert "since 'soon' is not a time" in refused("recall", query="heron", since="soon")
     assert "query is empty" in refused("recall", query=" ")
@@ -339,7 +339,7 @@ def test_a_memory_of_any_family_is_corrected_in_place(core: Core, ask: Ask) -> N
 def test_a_secret_is_refused(core: Core, refused: Ask) -> None:
     planted = plant(PLANTED["aws access key"], 1)
     answer = refused("remember", text=f"The key is {planted.text}")
-    assert "looks like a secret" in answer
+    assert "possible secret" in answer
     assert not any(secret in answer for secret in planted.secrets)
     assert core.engine.store.memories.find(Filter(), Page()) == []
 

@@ -368,5 +368,5 @@ def test_the_prompt_and_the_resource_why_tell_the_story_of_a_file_of_this_projec
             "7#1  decided: Let's use a heron queue in src/pond.py, because herons wait.",
             "m9  saved fact: src/pond.py freezes",
         ]
-    assert client.read("backstory://why/none.py") == "Nothing is known of why none.py is as it is."
+    assert client.read("backstory://why/none.py") == "The story of none.py is unknown."
     assert "error" in client.ask("resources/read", uri="backstory://why/")

@@ -40,5 +40,5 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     body = {"conversations": conversations, "memories": memories, "archived": options.yes}
     summary = f"{counted(conversations, 'conversation')} and {counted(memories, 'reflection')} older than {age:g} days"
     if options.yes:
-        return Report(body, f"Archived {summary}; `backstory unarchive` brings one back.")
-    return Report(body, f"{summary} would go to the archive; --yes puts them there.")
+        return Report(body, f"Archived {summary}; `backstory unarchive ID` restores one.")
+    return Report(body, f"{summary} would be archived; --yes archives them.")

@@ -1,4 +1,4 @@
-"""`backstory backup`: whole, consistent copies of the stores, backups while servers go on working, and checked."""
+"""`backstory backup`: checked, consistent copies of the stores, made while servers keep running."""
 
 from __future__ import annotations
 
@@ -73,5 +73,6 @@ def _check(target: Path, *, is_given: bool) -> None:
         raise InvalidInput(f"{target} exists already.", hint="Choose another name; nothing was written.")
     if is_given and not target.parent.is_dir():
         raise InvalidInput(
-            f"There is no folder {target.parent}.", hint="Make it, or choose another; nothing was written."
+            f"There is no folder {target.parent}.",
+            hint="Create it, or choose another one; nothing was written.",
         )

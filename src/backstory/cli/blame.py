@@ -121,7 +121,7 @@ def _one(findings: _Findings) -> list[Block]:
         blocks += [
             "",
             Paragraph(
-                f"`backstory show {_name(findings, line.origin)}` shows it, `backstory resume {name}` goes on."
+                f"`backstory show {_name(findings, line.origin)}` shows it, `backstory resume {name}` continues it."
             ),
         ]
     return blocks

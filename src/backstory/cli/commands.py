@@ -184,7 +184,7 @@ def parser_of(name: str) -> _Parser:
         allow_abbrev=False,
     )
     if name == "serve":
-        for setting in SERVING:  # taken already; named here for whoever asks
+        for setting in SERVING:  # parsed earlier; declared here for `--help`
             parser.add_argument(flag(setting), metavar="VALUE", help=MEANINGS[setting])
         return parser
     if add_arguments := getattr(_module(name), "add_arguments", None):
@@ -245,7 +245,7 @@ NEAR_ENOUGH = 0.75
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:
-    # whoever mistypes a flag must not be talked into agreeing to something
+    # never suggest `--yes`: a typo must not lead to a confirmation
     near = difflib.get_close_matches(
         word, [name for name in known if name != "--yes"], n=1, cutoff=NEAR_ENOUGH
     )

@@ -34,7 +34,7 @@ ID_SOURCES = {
 }
 """Commands that print the ids another command takes, one per line, latest first."""
 _HARMLESS = "grep -xE '[[:alnum:]_.:/-]+'"
-"""The ids that mean nothing to a shell: bash runs what `compgen -W` gets, and an id is whatever the file of an assistant says."""
+"""Ids without shell syntax: bash expands the words of `compgen -W`, and an id comes from the file of an assistant."""
 
 
 class Flag(NamedTuple):
@@ -111,7 +111,7 @@ def _zsh(flags: Mapping[str, Sequence[Flag]]) -> Iterator[str]:
 
 
 def _zsh_words(command: str) -> str:
-    """How the words that a command takes are completed."""
+    """The completions of a command's words."""
     if command in INSTALLING:
         return shlex.quote(f"*:client:({' '.join(CLIENTS)})")
     if ids := ID_SOURCES.get(command):

@@ -225,7 +225,7 @@ class _Server:
             if message.get("id") == self._last_id and "result" in message:
                 return dict(message["result"])
         raise Unavailable(
-            f"The server left without an answer to {method}.", hint="`backstory doctor` may know why."
+            f"The server ended without answering {method}.", hint="`backstory doctor` may show the reason."
         )
 
     def _send(self, message: Json) -> None:

@@ -1,4 +1,5 @@
-"""`backstory devices`: the same memory on all of a person's machines, through any folder that something copies between them."""
+"""`backstory devices`: the same memory on all of a person's machines, through any folder that something copies
+between them."""
 
 from __future__ import annotations
 
@@ -104,7 +105,7 @@ def _init(devices: Devices, options: argparse.Namespace) -> Report:
     ]
     if _in_git(setup.folder):
         lines.append(
-            "The folder is in a git repository, which keeps every version for ever, sealed: also of what you forget."
+            "The folder is in a git repository, which keeps every version forever, encrypted, also of texts that you forget."
         )
     return Report(body, "\n".join(lines))
 
@@ -221,14 +222,14 @@ def _remove(devices: Devices, options: argparse.Namespace) -> Report:
             "Every other machine joins again with it. What a thief has copied already, he can still read.",
         ]
     else:
-        lines.append("It still has the key. If somebody else has it now, add --rekey.")
+        lines.append("It still has the key. If another person may have it now, add --rekey.")
     return Report(body, "\n".join(lines))
 
 
 def _leave(devices: Devices, options: argparse.Namespace) -> Report:
     folder = devices.setup().folder
     devices.leave()
-    return Report({"folder": str(folder)}, "This machine no longer takes part; its store stays as it is.")
+    return Report({"folder": str(folder)}, "This machine no longer synchronises; its store stays as it is.")
 
 
 def _code(devices: Devices, options: argparse.Namespace) -> Report:

@@ -121,7 +121,7 @@ def _memory_files(settings: Settings) -> Iterator[Check]:
 
 
 def _clients(clients: Sequence[Condition]) -> Iterator[Check]:
-    """A line for each that is here or has our entry, and one that names the others."""
+    """A line for each client that is installed or has our entry, and one line that names the others."""
     for each in clients:
         if each.is_here or each.entries:
             yield _client(each)
@@ -147,7 +147,7 @@ def _client(client: Condition) -> Check:
         )
     if client.hooks == "not trusted":
         message = f"Installed in {title}, the server answers; its hooks are not trusted."
-        return Check(client.client, "warn", message, "Open Codex, type /hooks, and trust those of Backstory.")
+        return Check(client.client, "warn", message, "Open Codex, type /hooks, and trust Backstory's hooks.")
     hooks = f"; hooks: {client.hooks}" if client.hooks else ""
     message = f"Installed in {title} ({', '.join(client.entries)}), the server answers{hooks}"
     return Check(client.client, "ok", message)
@@ -170,7 +170,7 @@ def _synced_home(settings: Settings) -> Check:
             "home",
             "fail",
             f"{settings.home} is copied by a file synchroniser ({why}), which damages databases.",
-            "Move it elsewhere (BACKSTORY_HOME); `backstory devices` keeps machines the same.",
+            "Move it elsewhere (BACKSTORY_HOME); `backstory devices` synchronises machines.",
         )
     return Check("home", "ok", f"{settings.home} is not in a synchronised folder")
 
@@ -178,7 +178,7 @@ def _synced_home(settings: Settings) -> Check:
 def _variables() -> Check:
     if unknown := unknown_variables():
         return Check(
-            "variables", "warn", f"{', '.join(unknown)} is no setting.", "`backstory settings` lists them."
+            "variables", "warn", f"{', '.join(unknown)} is not a setting.", "`backstory settings` lists them."
         )
     return Check("variables", "ok", "every BACKSTORY_ variable is a setting")
 
@@ -303,12 +303,15 @@ def _backups(engine: Engine) -> Check:
     backups = state.files
     if state.is_too_large:
         return Check(
-            name, "warn", "The store is larger than its backups may be.", "Raise BACKSTORY_BACKUPS_MAX_MB."
+            name,
+            "warn",
+            "The store is larger than the limit for its backups.",
+            "Raise BACKSTORY_BACKUPS_MAX_MB.",
         )
     if not engine.makes_backups and not backups:
-        return Check(name, "warn", "Off, and there are none.", "`backstory backup` makes one.")
+        return Check(name, "warn", "Backups are off, and there are none.", "`backstory backup` makes one.")
     text = f"{counted(len(backups), 'file')} in {engine.settings.home / FOLDER}"
-    return Check(name, "ok", text if backups else "none yet: the first is made when the store is a day old")
+    return Check(name, "ok", text if backups else "none yet; the first is made when the store is a day old")
 
 
 def _waiting(engine: Engine) -> Check:
@@ -346,7 +349,7 @@ def _background(engine: Engine) -> Check:
     if failing := engine.problems.reported():
         text = " ".join(f"{each.sentence} (since {iso(each.since)})." for each in failing)
         logs = engine.settings.home / "logs"
-        return Check("background", "warn", text, f"It is tried again by itself; {logs} has details.")
+        return Check("background", "warn", text, f"It is tried again automatically; {logs} has details.")
     return Check("background", "ok", "no errors")
 
 

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         memory = core.memories.revise(memory.id, text)
     return Report(
         memory_body(memory) | {"changed": True},
-        f"Changed {memory.id}; `backstory show {memory.id}` has what it said before.",
+        f"Changed {memory.id}; `backstory show {memory.id}` shows the earlier text.",
     )
 
 

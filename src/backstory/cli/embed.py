@@ -1,4 +1,4 @@
-"""`backstory embed`: give every text that waits its vectors, here and now."""
+"""`backstory embed`: compute the vectors of all waiting texts in this process."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def cleanup_warning(machine: Machine) -> str:
         text = files.read(machine.path("{claude}/settings.json"))
         configured = FORMATS["json"].parse(text) if text else {}
         days = configured.get("cleanupPeriodDays", CLEANUP_DAYS) if isinstance(configured, dict) else days
-    except BackstoryError:  # the step on the file said what is wrong with it
+    except BackstoryError:  # the step for this file has already reported the problem
         pass
     return (
         f"Claude Code deletes transcripts after {days} days (cleanupPeriodDays in its settings.json);"

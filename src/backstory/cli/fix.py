@@ -38,7 +38,8 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     text = sys.stdin.read() if options.text == [STANDARD_INPUT] else " ".join(options.text)
     if not text.strip():
         raise InvalidInput(
-            "There is no error to look for.", hint="Pass the output of the failed command, or `-`."
+            "The error text is empty.",
+            hint="Pass the output of the failed command, or `-` for standard input.",
         )
     with closing(open_core(settings)) as core:
         projects = read_projects(options.project, core) if options.project else None
@@ -47,7 +48,9 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     body = {"answers": list(map(_body, fixes))}
     if not fixes:
         missing: list[Block] = ["This error was not met before, or nothing made it pass."]
-        return Report(body, [*missing, Hint("`backstory search` looks for its words.")], exit_code=1)
+        return Report(
+            body, [*missing, Hint("`backstory search` finds conversations with its words.")], exit_code=1
+        )
     return Report(body, [block for fix in fixes for block in _blocks(fix, names, is_first=fix is fixes[0])])
 
 

@@ -102,7 +102,7 @@ def _which(options: argparse.Namespace, core: Core) -> ConversationFilter:
     if not (options.ids or options.project or options.assistant or options.before):
         raise InvalidInput(
             "Nothing was selected.",
-            hint="An ID, --project DIR, --assistant NAME or --before DATE; they narrow together.",
+            hint="An ID, --project DIR, --assistant NAME or --before DATE; several are combined.",
         )
     before = parse_when(options.before, core.engine.now(), field="--before") if options.before else None
     projects = (_project(options.project, core),) if options.project else ()

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, settings: Settings) -> Report:
     words = " ".join(options.words)
     if not words.strip():
-        raise InvalidInput("The search is empty.", hint="Name what the command does.")
+        raise InvalidInput("The query is empty.", hint="Pass words that describe the command.")
     with closing(open_core(settings)) as core:
         projects = read_projects(options.project, core) if options.project else None
         commands = core.failures.how(words, projects)

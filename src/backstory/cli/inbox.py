@@ -43,7 +43,10 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
                 f"Say which proposal to {options.action}.", hint="`backstory inbox` lists them."
             )
         if (options.action == "edit") != bool(options.text):
-            raise InvalidInput("--text and `edit` belong together.", hint='Such as: inbox edit ID --text "…"')
+            raise InvalidInput(
+                "--text requires the action `edit`, and `edit` requires --text.",
+                hint='Such as: inbox edit ID --text "…"',
+            )
         proposal = core.inbox.get(project, options.id)
         return _answer(core, proposal, options)
 

@@ -117,7 +117,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     has_changed = any(each.action in ("added", "updated") for each in outcomes)
     is_reading = has_changed and not options.dry_run and agrees(question)
     seen = _first_look(machine, settings, chosen) if is_reading else None
-    # after the histories are read: what is written into memory files comes from them
+    # after the histories are read, because the memory files are written from them
     fed, notes = _feed(chosen, options, settings, is_asking=is_asking)
     steps = _next_steps(outcomes, team=_team_step(settings), is_plugin=options.plugin)
     notes = [*filter(None, notes), *steps]
@@ -156,12 +156,13 @@ def _first_look(machine: Machine, settings: Settings, chosen: Sequence[str]) -> 
 def _feed(
     chosen: Sequence[str], options: argparse.Namespace, settings: Settings, *, is_asking: bool
 ) -> tuple[list[StepOutcome], list[str]]:
-    """Feed the memory files of clients that have some, if the user agrees to the text: the steps, and notes for the report."""
+    """Feed the memory files of clients that have some, if the user agrees to the text: the steps, and notes for the
+    report."""
     clients = [name for name in chosen if name in FEEDABLE]
     if options.memory_files and not clients:
         raise InvalidInput(
             "None of these clients loads a private file for each project.",
-            hint=f"Those that do: {', '.join(FEEDABLE)}.",
+            hint=f"These clients do: {', '.join(FEEDABLE)}.",
             field="memory_files",
         )
     is_new = not set(clients) <= set(load_fed(settings.home).clients)
@@ -188,9 +189,9 @@ def _feed(
 
 
 def _preview(feeding: Feeding, clients: Sequence[str], settings: Settings) -> str:
-    """Every file that would get a block, and the block of the current project, or of the first one that has any.
+    """The files that would get a block, and an example: the block of the current project, or of the first with one.
 
-    Empty if no project has anything to write."""
+    Empty if there is nothing to write."""
     places = list(feeding.places(clients))
     current = str(project_root(settings.project))
     ordered = sorted(places, key=lambda place: place.project != current)
@@ -277,7 +278,7 @@ def _next_steps(outcomes: Sequence[StepOutcome], *, team: str, is_plugin: bool) 
     if any(each.client == "codex" and (is_plugin or each.target.endswith(hooks_file)) for each in changed):
         steps.insert(
             0,
-            "Codex runs only hooks that you trust: open it, type /hooks, and trust those of Backstory.",
+            "Codex runs only hooks that you trust: open it, type /hooks, and trust Backstory's hooks.",
         )
     return steps
 

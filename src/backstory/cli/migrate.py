@@ -71,7 +71,7 @@ def _text(moved: dict[str, list[TableComparison]], is_equal: bool) -> str:
         lines.append("Every row arrived. Set database_url to use the new store; the old one is unchanged.")
     else:
         lines.append(
-            "They differ: something wrote to one of them. Stop its servers and run this again; it starts anew."
+            "They differ: something wrote to one of them. Stop its servers and run this again; it starts again from the beginning."
         )
     return "\n".join(lines)
 

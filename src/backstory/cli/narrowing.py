@@ -19,7 +19,8 @@ KINDS = {"memory": Kind.MEMORY, "conversation": Kind.MESSAGE}
 
 
 def path_from_shell(file: str) -> str:
-    """A file that is there is meant as the shell means it, whichever folder of the project one is in."""
+    """Resolve a path like the shell does, if the file exists: relative to the current directory, not to the project's
+    root."""
     return os.path.abspath(file) if os.path.lexists(file) else file
 
 

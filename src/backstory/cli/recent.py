@@ -13,7 +13,7 @@ from ..app import open_engine, read_settings
 
 
 def read_recent(words: Sequence[str]) -> None:
-    """Read what is new for a moment, and render the brief of the project."""
+    """Read new conversations for a limited time, and render the brief of the project."""
     home, project, wait_s, *readers = words
     settings = read_settings({"home": home, "project": project, "embeddings": "off"})
     with closing(open_engine(settings)) as engine:

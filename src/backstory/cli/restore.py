@@ -68,7 +68,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
     )
     lines = [f"Restored {memories} and {conversations} from {file}."]
     if former:
-        lines.append(f"What was there before is in {former}.")
+        lines.append(f"The previous store is saved as {former}.")
     return Report(body, "\n".join(lines))
 
 
@@ -93,7 +93,9 @@ def _copy_checked(file: Path, copy: Path) -> Census:
 
 
 def _without_left_spaces(settings: Settings, copy: Path) -> Census | None:
-    """Delete what a backup has of spaces that the user has left since. Returns the remaining contents if there was any."""
+    """Delete the copies of spaces that the user has left since the backup.
+
+    Returns the remaining contents if there were any."""
     with closing(Engine(settings, SqliteStore(copy, is_copy=True), None)) as engine:
         if not Spaces(engine).remove_left():
             return None
@@ -102,8 +104,7 @@ def _without_left_spaces(settings: Settings, copy: Path) -> Census | None:
 
 
 def _check_space(settings: Settings, space: str, file: Path) -> None:
-    """A store that is lost may come back; one that never was is a mistyped name. And no tenant's backup becomes the
-    user's own store unasked."""
+    """Refuse a space that never existed, which is a mistyped name, and a tenant's backup as the user's own store."""
     live = store_path(settings, space)
     was_there = live.exists() or backups_folder_exists(settings, space)
     if space and (Path(space).name != space or not was_there):
@@ -123,7 +124,7 @@ def _check_ours(file: Path) -> None:
     if log.exists() and log.stat().st_size:
         raise InvalidInput(
             f"{file} is in use: part of it is in {log.name}.",
-            hint="Make a whole copy of it with `backstory backup`, and restore that.",
+            hint="Make a complete copy of it with `backstory backup`, and restore that.",
         )
     try:
         with file.open("rb") as opened:

@@ -24,7 +24,7 @@ from .numbers import whole_number
 from .report import Hint, Report
 
 LATEST = 50
-"""Conversations of this project that are looked through for one that can be resumed."""
+"""Maximum number of this project's conversations to search for one that can be resumed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,14 +94,14 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
         "line": wanted.line,
         "continued_in": continued,
     }
-    notes = [Hint(f"It goes on in {id}: backstory resume {id}") for id in continued]
+    notes = [Hint(f"It continues in {id}: backstory resume {id}") for id in continued]
     if not is_started:
         return Report(body, [wanted.line, *notes])
     return Report(body, (), exit_code=_start([], wanted, [note.text for note in notes]))
 
 
 def latest_conversation(core: Core, id: str | None) -> Conversation:
-    """The one that is named, else the latest of the project."""
+    """The conversation with this id; without an id the latest of the project."""
     if id is not None:
         return core.browsing.conversation(id)
     which = ConversationFilter(projects=(core.caller.project,))
@@ -114,7 +114,7 @@ def _no_conversation(core: Core) -> NotFound:
     return NotFound(
         "conversation in",
         core.caller.project,
-        hint="`backstory sessions` lists all; name one by its ID.",
+        hint="`backstory sessions` lists all; pass the ID of one.",
     )
 
 

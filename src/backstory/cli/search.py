@@ -90,7 +90,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
 def report(core: Core, options: argparse.Namespace) -> Report:
     query = " ".join(options.words).strip()
     if not query and not options.file:
-        raise InvalidInput("The search is empty.", hint="Name what to search for, in plain words.")
+        raise InvalidInput("The query is empty.", hint="Pass words or a question to search for.")
     ranking = _ranking(core, query, options)
     if options.open is not None:
         return _opened(core, ranking, options.open)
@@ -121,7 +121,7 @@ def _ranking(core: Core, query: str, options: argparse.Namespace) -> Ranking:
 def _opened(core: Core, ranking: Ranking, number: int) -> Report:
     previews = core.previews.show(ranking.hits[number - 1 : number], ranking)
     if not previews:
-        raise NotFound("result", str(number), hint="Search without --open to see which there are.")
+        raise NotFound("result", str(number), hint="Search without --open to list the results.")
     return show.report(core, previews[0].entry.id)
 
 

@@ -25,8 +25,8 @@ else:  # 40 ms, for servers that saved something
 
 CLOSING_S = 0.2
 RENDERING_S = 3.0
-"""More, where something was saved. It takes some 50 ms, and a client that waits for no more than a second may kill us meanwhile:
-the file is replaced whole or not at all."""
+"""Time limit, in place of CLOSING_S, if something was saved: the brief is rendered first. That takes about 50 ms. A client
+that waits at most a second may kill the server meanwhile, so the file is replaced atomically."""
 AT_A_TERMINAL = (
     "Backstory speaks MCP here, as it does when an assistant starts it. Ctrl-C ends it; "
     "`backstory --help` lists what people can do."

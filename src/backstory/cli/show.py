@@ -30,7 +30,7 @@ from .stats import usage_line
 
 LIMIT = 20
 MESSAGES_AROUND = 4
-"""Messages on either side of the one that is asked for."""
+"""Number of messages to show before and after the requested one."""
 MAX_MESSAGE_LINES = 40
 """The maximum number of lines per message, unless all are requested."""
 MOST_TRACES = 6
@@ -213,7 +213,7 @@ def _heading(view: _Shown) -> list[Block]:
     if view.resume:
         blocks.append(Verbatim([Span(view.resume, Style.QUIET)]))
     links = [f"from {view.handoffs.source}"] if view.handoffs.source else []
-    links += [f"goes on in {id}" for id in view.handoffs.sessions]
+    links += [f"continued in {id}" for id in view.handoffs.sessions]
     return [*blocks, *(Paragraph([Span(terminal_line(link, 200), Style.QUIET)]) for link in links)]
 
 

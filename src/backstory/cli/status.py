@@ -60,7 +60,7 @@ def _backups(engine: Engine) -> Json | None:
         {
             "file": str(each.path),
             "made_at": iso(each.made_at),
-            "reason": each.reason or "asked for",
+            "reason": each.reason or "manual",
             "bytes": each.bytes,
         }
         for each in reversed(state.files)
@@ -79,7 +79,7 @@ def _text(body: Json, census: Census, waiting: int, failing: Sequence[Problem]) 
     rows = [
         ("version", body["version"]),
         ("store", f"{body['store']} ({size(census.bytes)})"),
-        ("holds", f"{counted(census.memories, 'memory', 'memories')} and {conversations}"),
+        ("contents", f"{counted(census.memories, 'memory', 'memories')} and {conversations}"),
         ("", f"with {counted(census.messages, 'message')}, of {counted(census.projects, 'project')}"),
         (
             "search",
@@ -129,7 +129,7 @@ def _first_steps(body: Json, census: Census) -> list[tuple[str, str]]:
 
 
 def _shown_backups(backups: Json) -> str:
-    off = "" if backups["are_made"] else "; none are made by themselves"
+    off = "" if backups["are_made"] else "; automatic backups are off"
     if not backups["files"]:
         return f"none yet{off}"
     newest = backups["files"][0]
@@ -151,7 +151,7 @@ def _history(census: ReaderCensus) -> str:
         f"{conversation_count(census.conversations, census.subagents)}, {counted(census.messages, 'message')}"
     )
     text += f" from {counted(census.sources, 'file')}"
-    notes = {"gone by now": census.gone, "secrets redacted": census.redacted, "unreadable": census.problems}
+    notes = {"deleted since": census.gone, "secrets redacted": census.redacted, "unreadable": census.problems}
     return "; ".join([text, *(f"{count:,} {note}" for note, count in notes.items() if count)])
 
 

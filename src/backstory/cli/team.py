@@ -65,9 +65,7 @@ def run(options: argparse.Namespace, settings: Settings) -> Report:
                 return _check_report(team.check(options.paths))
             case "distrust":
                 team.distrust()
-                return Report(
-                    {"trusted": False}, "Nothing of this repository is read as a team's words any more."
-                )
+                return Report({"trusted": False}, "Shared notes of this repository are no longer read.")
             case "trust":
                 owners = f"For review, CODEOWNERS can name who may approve: /{FOLDER}/ @your-team"
                 return _list_report(team.trust(), [owners])
@@ -213,7 +211,9 @@ def _sync(spaces: Spaces, options: argparse.Namespace) -> Report:
         for name, each in outcomes.items()
     ]
     body: Json = {"spaces": {name: each._asdict() for name, each in outcomes.items()}}
-    return Report(body, "\n".join(lines) or "No space was read: none is joined, or another process is at it.")
+    return Report(
+        body, "\n".join(lines) or "No space was read: none is joined, or another process is reading them."
+    )
 
 
 def _status_body(status: SpaceStatus) -> Json:
@@ -231,7 +231,8 @@ def _status_body(status: SpaceStatus) -> Json:
 def _word(options: argparse.Namespace, meaning: str) -> str:
     if len(options.paths) != 1:
         raise InvalidInput(
-            f"backstory team {options.action} needs {meaning}.", hint="`backstory team --help` tells more."
+            f"backstory team {options.action} needs {meaning}.",
+            hint="`backstory team --help` describes the actions.",
         )
     return str(options.paths[0])
 

@@ -79,7 +79,7 @@ def export_tenant(words: list[str], options: argparse.Namespace, settings: Setti
     del options
     name, file = _known(settings, words[0]), Path(words[1])
     if file.exists() or file.is_symlink():
-        raise InvalidInput(f"{file} is there already; nothing was exported.", field="file")
+        raise InvalidInput(f"{file} already exists; nothing was exported.", field="file")
     if not file.parent.is_dir():
         raise InvalidInput(f"There is no folder {file.parent}; nothing was exported.", field="file")
 
@@ -196,7 +196,7 @@ def _number(word: str, unit: str) -> float | None:
     if not 0 < number < 1e9:
         raise InvalidInput(
             f"{word!r} is no number of {unit}; nothing was changed.",
-            hint=f"Give a number above 0, or {NO_LIMIT}.",
+            hint=f"Use a number above 0, or {NO_LIMIT}.",
             field=unit,
         )
     return number

@@ -17,9 +17,7 @@ from .report import Report, table
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("clients", metavar="CLIENT", nargs="*", help="clients to uninstall from")
-    parser.add_argument(
-        "--all", action="store_true", help="uninstall from uninstall from every client, in every scope"
-    )
+    parser.add_argument("--all", action="store_true", help="uninstall from every client, in every scope")
     add_step_arguments(parser)
 
 
@@ -59,4 +57,4 @@ def _overview(installed: list[Installation], fed: FedState) -> Report:
     rows += [(each.client, "memory file", each.path) for each in fed.files]
     if not rows:
         return Report(body, "Nothing is installed.")
-    return Report(body, f"{table(rows)}\n\n`backstory uninstall CLIENT` or `--all` takes it out.")
+    return Report(body, f"{table(rows)}\n\n`backstory uninstall CLIENT` or `--all` removes it.")

@@ -70,7 +70,7 @@ def _blocks(story: FileStory) -> Iterator[Block]:
 def _nothing(story: FileStory) -> Iterator[Block]:
     path = terminal_line(story.path, MAX_TEXT_CHARS)
     if story.readers:
-        yield f"Nothing is known of why {path} is as it is. It was read in {_listed(story.readers)}."
+        yield f"The story of {path} is unknown. It was read in {_listed(story.readers)}."
     else:
         yield f"Nothing is known of {path}."
         yield Hint(

@@ -71,7 +71,7 @@ def _condition(machine: Machine, name: str, version: str) -> Condition:
 
 
 def _hooks(machine: Machine, name: str) -> Literal["", "none", "in place", "not trusted"]:
-    """The state of our hooks in the client; Codex runs only those that its user trusted."""
+    """The state of our hooks in the client. Codex runs only hooks that its user has trusted."""
     target = hook_target(machine, name, "user")
     if target is None:
         return ""
@@ -82,7 +82,7 @@ def _hooks(machine: Machine, name: str) -> Literal["", "none", "in place", "not 
         if not are_there:
             return "none"
         return "in place" if name != "codex" or _is_trusted(machine, target.path) else "not trusted"
-    except BackstoryError:  # the check of the entries says what is wrong with a file
+    except BackstoryError:  # the check of the entries reports a broken file
         return "none"
 
 

@@ -1,4 +1,5 @@
-"""Foreign configuration files, read and written whole: follows links, preserves modes, and never loses concurrent changes."""
+"""Read and write configuration files of other programs atomically: follow links, preserve modes, and never lose
+concurrent changes."""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def write(path: Path, text: str, expected: str | None) -> None:
 
 
 def remove(path: Path, folders: Sequence[Path]) -> None:
-    """Remove a file of ours, and of the folders those that are empty then."""
+    """Remove one of our files, and those of the folders that are then empty."""
     try:
         path.unlink(missing_ok=True)
         for folder in reversed(folders):
@@ -65,7 +66,7 @@ def missing_folders(path: Path) -> tuple[Path, ...]:
 
 
 def _copy_rights(target: Path, draft: Path) -> None:
-    """A new file gets those that any program would give it."""
+    """Copy owner and mode of the target; a new file gets the usual mode."""
     if not target.exists():
         mask = os.umask(0)
         os.umask(mask)

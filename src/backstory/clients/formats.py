@@ -82,7 +82,7 @@ FORMATS: Mapping[str, Format] = {
     "yaml": Format(*(lazy_name("backstory.clients.yaml", name) for name in ("parse", "put", "cut", "prune"))),
     "whole": Format(_whole_text, _put_whole, _cut_whole, lambda text, path: []),
 }
-"""`whole` is a file that is ours alone; its value is its text."""
+"""`whole` is a file that belongs to Backstory; its value is its text."""
 
 
 def lookup(document: Any, path: Path) -> Any:

@@ -28,8 +28,8 @@ QUIET = 'exec 2>/dev/null; "$0" "$@" || :'
 """A script for `sh` that runs its arguments, hides errors about a missing program, and succeeds."""
 SESSION_SOURCES = "startup|resume|clear|compact"
 TIMEOUT_S, START_TIMEOUT_S, TIMEOUT_MS = 2, 5, 5_000
-"""More than `hook.py` ever takes, also where a session starts and something is read first: clients show a hook that they had to
-stop. Gemini CLI counts milliseconds and starts slowly."""
+"""More than `hook.py` ever takes, also where a session starts and something is read first: clients show a hook that
+they had to stop. Gemini CLI counts milliseconds and starts slowly."""
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 FAILURE_SINCE = (2, 1)
 """The version of Claude Code that knows PostToolUseFailure; an unknown name opens a dialog at every start."""
@@ -58,7 +58,7 @@ def quiet_words(words: Sequence[str], shell: str = "/bin/sh") -> list[str]:
 
 
 def hook_line(machine: Machine, client: str, *more: str) -> str:
-    """The command as one line, for clients that give it to a shell."""
+    """The command as one line, for clients that run it with a shell."""
     words = [*hook_words(machine, client), *more]
     return cmd_line(words) if machine.platform == "win32" else shlex.join(words)
 
@@ -222,7 +222,7 @@ def hook_target(machine: Machine, client: str, scope: str) -> FileTarget | None:
 
 
 def script_texts() -> dict[str, str]:
-    """The files of the hook, by name; the one that is run comes last."""
+    """The files of the hook, by name. `hook.py`, which clients run, comes last, so that it never runs without the others."""
     return {name: SOURCE.with_name(name).read_text("utf-8") for name in (MEANS, SCRIPT)}
 
 

@@ -132,7 +132,7 @@ def targets(
         return [plugin_target(machine, name)]
     if scope == PROJECT and not client.project:
         raise InvalidInput(
-            f"{client.title} keeps no servers in a project.",
+            f"{client.title} has no configuration file in a project.",
             hint="Install it with --scope user.",
             field="scope",
         )
@@ -161,7 +161,7 @@ def _is_for_program(machine: Machine, name: str) -> bool:
         return name in COMMANDS
     try:
         return entry_target(machine, name).found() is MISSING
-    except BackstoryError:  # the step on the file says what is wrong with it
+    except BackstoryError:  # the step for this file has already reported the problem
         return False
 
 

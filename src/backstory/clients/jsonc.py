@@ -49,7 +49,7 @@ def parse(text: str, dialect: Dialect = LENIENT) -> Any:
 
 
 def put(text: str, path: Sequence[str], value: Any, dialect: Dialect = LENIENT) -> list[Splice]:
-    """Set the member at a path of keys; objects that are missing on the way are made."""
+    """Set the member at a path of keys, creating missing objects."""
     node, missing = _walk(text, path, dialect)
     if node is None:
         return [_beginning(text, _nested(missing, value))]
@@ -244,7 +244,7 @@ class _JsoncParser:
                 if comment is None:
                     raise malformed(text, self._at, "a comment is not closed")
                 if not self._dialect.comments:
-                    raise malformed(text, self._at, "a comment, which this client does not take")
+                    raise malformed(text, self._at, "a comment, which this client does not accept")
                 self._at = comment.end()
             else:
                 return text[self._at]

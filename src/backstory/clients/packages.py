@@ -1,5 +1,5 @@
-"""Backstory as a plugin of Claude Code and Codex: the one that `backstory install --plugin` makes, which names this installation by
-its path, and the one of the repository (`scripts/write_docs.py`)."""
+"""Backstory as a plugin of Claude Code and Codex: `backstory install --plugin` writes one with the path of this
+installation, and `scripts/write_docs.py` the one in the repository."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ def plugin_target(machine: Machine, name: str) -> PluginTarget:
     program = machine.program(CLIENTS[name].program)
     if name not in COMMANDS:
         raise InvalidInput(
-            f"{CLIENTS[name].title} takes no plugin of ours.",
-            hint=f"Those that do: {', '.join(COMMANDS)}.",
+            f"{CLIENTS[name].title} has no plugins of Backstory.",
+            hint=f"These clients do: {', '.join(COMMANDS)}.",
             field="plugin",
         )
     if program is None:

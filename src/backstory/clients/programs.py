@@ -98,7 +98,7 @@ def install_entry(
             run_program(machine, (target.program, *commands.remove))
         run_program(machine, (target.program, *commands.add(value)))
         if not equal(target.found(), value):
-            raise Unavailable(f"{target.program} said that it added the server, and did not")
+            raise Unavailable(f"{target.program} reported success, but did not add the server")
     except BackstoryError as error:
         return StepOutcome(target.client, name, "failed", str(error))
     return StepOutcome(target.client, name, action, diff=diff)
@@ -107,13 +107,15 @@ def install_entry(
 def uninstall_entry(
     machine: Machine, target: ProgramTarget, known: ProgramReceipt, consent: Consent
 ) -> tuple[StepOutcome, bool]:
-    """Remove an entry, using the program if it exists, or else its file. The second value is True if the receipt can be deleted."""
+    """Remove an entry, using the program if it exists, or else its file.
+
+    The second value is True if the receipt can be deleted."""
     try:
         present = target.found()
         if present is MISSING:
             return StepOutcome(target.client, str(target.path), "unchanged", "it is gone"), True
         if not equal(present, known.value) and not consent.is_forced:
-            message = "the entry was changed since it was put there; --force takes it out"
+            message = "the entry was changed since the installation; --force removes it"
             return StepOutcome(target.client, str(target.path), "left", message), False
         after = () if known.replaced is MISSING else _lines(known.replaced)
         diff = unified_diff(str(target.path), _lines(present), after)

@@ -111,7 +111,7 @@ def uninstall_file(client: str, known: FileReceipt, consent: Consent, data: Path
     except BackstoryError as error:
         return StepOutcome(client, path, "failed", str(error)), False
     if changed:
-        message = f"{changed} was changed since it was put there; --force takes it out"
+        message = f"{changed} was changed since the installation; --force removes it"
         return StepOutcome(client, path, "left", message, diff), False
     return StepOutcome(client, path, "unchanged" if after == text else "removed", diff=diff), True
 

@@ -28,7 +28,7 @@ def parse(text: str) -> Any:
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Splice]:
-    """Set a table: in the place of the one of this name, else at the end."""
+    """Set a table: replace the table of this name, or append it."""
     present = parse(text)
     newline = line_end(text)
     table = _table(path, value).replace("\n", newline)
@@ -49,7 +49,7 @@ def cut(text: str, path: Sequence[str]) -> list[Splice]:
     span = _span(text, path)
     if span is None:
         if _is_in(present, path):
-            raise Unreadable(f"{'.'.join(path)} is not written as a table of its own; take it out by hand")
+            raise Unreadable(f"{'.'.join(path)} is not written as a table of its own; remove it by hand")
         return []
     start, end = span
     before = text[:start]
@@ -67,7 +67,7 @@ def _check(text: str, expected: Any, path: Sequence[str]) -> None:
             return
     except Unreadable:
         pass
-    raise Unreadable(f"{path[0]} is not written as tables; change it by hand")
+    raise Unreadable(f"{path[0]} is not written as tables; edit it by hand")
 
 
 def _span(text: str, path: Sequence[str]) -> tuple[int, int] | None:

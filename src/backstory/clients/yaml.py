@@ -26,7 +26,7 @@ def parse(text: str) -> Any:
 
 
 def put(text: str, path: Sequence[str], value: Mapping[str, Any]) -> list[Splice]:
-    """Set a member of a mapping of the root; the mapping is made where it is missing."""
+    """Set a member of a mapping at the root, creating the mapping if it is missing."""
     section, name = path
     present = parse(text)
     if not isinstance(present, Mapping | None):
@@ -115,7 +115,7 @@ def _keys(node: Node | None) -> Iterator[tuple[str, Node]]:
 
 
 def _lines(text: str, key: Node) -> tuple[int, int]:
-    """The lines of a member: those that begin farther right than its key, up to the last that is no comment."""
+    """The lines of a member: all lines that are indented more than its key, without trailing comments."""
     start = end = text.rfind("\n", 0, key.start_mark.index) + 1
     at = _line_after(text, start)
     end = at
@@ -148,4 +148,4 @@ def _block(name: str, value: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 def _check(text: str, expected: Any, section: str) -> None:
     if parse(text) != expected:
-        raise Unreadable(f"{section} is written in a way that only a hand can change")
+        raise Unreadable(f"{section} is written in a form that must be edited by hand")

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .state import ProjectStates
     from .story import Stories
     from .usage import ModelUsage
-else:  # a call needs few of its parts: importing all of them takes 150 ms, and a whole save 100
+else:  # imported on first use: importing all parts takes 150 ms, but a complete save only 100
     StatementAnswers = lazy_name("backstory.core.answering", "StatementAnswers")
     Answers = lazy_name("backstory.core.answers", "Answers")
     Archive = lazy_name("backstory.core.archive", "Archive")

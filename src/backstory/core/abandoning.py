@@ -1,4 +1,5 @@
-"""Work that may hang in a file system runs in a thread that can be left behind: a call that hangs in the kernel cannot be ended."""
+"""Work that may hang in a file system runs in a thread that can be left behind: a call that hangs in the kernel
+cannot be ended."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ T = TypeVar("T")
 
 POLL_S = 0.05
 MOST_ABANDONED = 8
-"""Threads that may hang at the same time."""
+"""Maximum number of hanging threads."""
 abandoned: list[threading.Thread] = []
 
 
 class Stalled(Exception):
-    """Nothing came for too long."""
+    """A thread delivered nothing within the time limit."""
 
 
 def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None, None]:
@@ -25,7 +26,7 @@ def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None,
 
     Raises Stalled if an item takes longer than `stall_s`, and otherwise exceptions of the iterator."""
     asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
-    # An item comes in a tuple, since an item may itself be None or an exception; the end is one of these.
+    # Items are wrapped in a tuple, because an item may itself be None or an exception, which mark the end.
     handed: queue.SimpleQueue[tuple[T] | BaseException | None] = queue.SimpleQueue()
 
     def run() -> None:
@@ -35,7 +36,7 @@ def watched(items: Iterator[T], stall_s: float, name: str) -> Generator[T, None,
                 handed.put((next(items),))
         except StopIteration:
             pass
-        except BaseException as raised:  # it is raised where the items are taken
+        except BaseException as raised:  # raised in the consumer's thread
             error = raised
         handed.put(error)
 
@@ -68,7 +69,7 @@ class _Aside(Generic[T]):
     def _run(self) -> None:
         try:
             self._result = self._work()
-        except BaseException as error:  # it is raised where the result is taken
+        except BaseException as error:  # raised in the caller's thread
             self._error = error
 
     def result(self) -> T:

@@ -28,7 +28,8 @@ MAX_PROJECTS = 2
 SHARED_WORDS = 2
 """Content words of the question that a statement must have; all of them, if the question has fewer."""
 REPEATED_IN = 2
-"""Found conversations that state the same: then one of the words is enough, for "which database" is not in "PostgreSQL"."""
+"""If this number of the found conversations repeat a statement, one shared word is enough: "PostgreSQL" does not
+contain "which database"."""
 
 
 class AnsweringStatement(NamedTuple):
@@ -56,7 +57,8 @@ class StatementAnswers(CorePart):
         self._browsing = browsing
 
     def find(self, inquiry: Inquiry, hits: Sequence[Hit], limit: int) -> list[AnsweringStatement]:
-        """The statements that answer a question, of those in the hits of its search; the ones in force first, then the most confirmed."""
+        """The statements in the hits of a search that answer the question: statements in force first, then the most
+        confirmed."""
         if inquiry.kind not in (None, MemoryKind.DECISION, MemoryKind.PREFERENCE):
             return []
         certainties: dict[str, float] = {}

@@ -44,7 +44,7 @@ class Answers(CorePart):
         return answer.body
 
     def visible(self, entries: Collection[int]) -> set[int]:
-        """Those of the entries that the caller may see."""
+        """The entries that the caller may see."""
         return self._among(entries, self.caller.visible(Filter()))
 
     def owner_of_anything(self) -> str:

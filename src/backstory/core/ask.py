@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ..domain.entries import Vector
     from ..domain.words import Unit
 
-SURE = 0.5  # of certainty: of hits that are as certain, more than half are what was meant (docs/scores.md)
+SURE = 0.5  # minimum certainty of a "sure" hit: more than half of such hits are right (docs/scores.md)
 LIKELY = 0.2
-LEAST_CERTAINTY = 0.02  # what is less sure is not looked for in the whole store
+LEAST_CERTAINTY = 0.02  # the search does not widen to the whole store for less certain hits
 LARGEST_POOL = 64
 LARGEST_POOL_OF_A_PAGE = 4
 FIRST_HITS = 20
@@ -145,7 +145,7 @@ class Ask(CorePart):
         unread = self._read_histories(inquiry)
         where = self._filter(inquiry)
         if where is None:
-            return Ranking([], [], "text", (*unread, f"Nothing is known of a project {inquiry.project!r}."))
+            return Ranking([], [], "text", (*unread, f"There is no known project {inquiry.project!r}."))
         if inquiry.file is None:
             matches = self._answering(inquiry, where, lambda hits: self._of_kind(hits, inquiry.kind))
         else:
@@ -157,7 +157,7 @@ class Ask(CorePart):
         return ranking._replace(notices=(*unread, *ranking.notices))
 
     def prepare(self) -> None:
-        """Prepare what a first search would wait for: the index in memory, and the model if there is anything to search."""
+        """Load everything that a first search would wait for: the index, and the model if the store is not empty."""
         if self.engine.store.entries.size_hint():
             self.engine.load_soon()
         # any search imports numpy, compiles patterns and reads the index
@@ -230,7 +230,8 @@ class Ask(CorePart):
         )
 
     def _nearest_memories(self, inquiry: Inquiry, where: Filter, matches: Found) -> list[Hit]:
-        """Memories for a query that has no certain hit: decisions and preferences of the caller's project; for a caller that wants memories only, the nearest."""
+        """Memories for a query that has no certain hit: decisions and preferences of the caller's project; for a
+        caller that wants memories only, the nearest."""
         if not matches.hits and where.kinds == (Kind.MEMORY,):
             nearest = self._nearest.find(inquiry.query, where, inquiry.limit or FIRST_HITS)
         elif inquiry.project == EVERY_PROJECT:
@@ -241,7 +242,9 @@ class Ask(CorePart):
         return self._of_kind([hit for hit in nearest if hit.entry not in known], inquiry.kind)
 
     def _read_histories(self, inquiry: Inquiry) -> tuple[str, ...]:
-        """Sync before conversations are searched, so that recent messages are found. Returns notices about unreadable files."""
+        """Sync before conversations are searched, so that recent messages are found.
+
+        Returns notices about unreadable files."""
         if not inquiry.reads_histories or inquiry.where.kinds == (Kind.MEMORY,):
             return ()
         unread = self.engine.sync_first(self.call)
@@ -272,8 +275,10 @@ class Ask(CorePart):
         if with_related is None:
             if (project := project_named(wanted, known)) is not None:
                 return (project,)
-            problem = f"Nothing is known of a project {wanted!r}."
-            raise InvalidInput(problem, hint='Leave it out, or "*" for all.', field="project")
+            problem = f"There is no known project {wanted!r}."
+            raise InvalidInput(
+                problem, hint='Leave it out for the current project, or use "*" for all.', field="project"
+            )
         named = projects_named(wanted, known)
         if not named and self.caller.is_local and os.path.isabs(wanted):
             # nothing is known of it, but perhaps of projects that are related to it
@@ -282,7 +287,8 @@ class Ask(CorePart):
         return projects if {*projects} & {*known} else ()
 
     def _of_kind(self, hits: Sequence[Hit], kind: str | None) -> list[Hit]:
-        """Filter hits by kind where a Filter cannot: a fact has no other kind's category, and a message may state a decision."""
+        """Filter hits by kind where a Filter cannot: a fact has no other kind's category, and a message may state a
+        decision."""
         if kind != MemoryKind.FACT and kind not in _STATED:
             return list(hits)
         entries = self.load(hit.entry for hit in hits)
@@ -296,7 +302,9 @@ class Ask(CorePart):
     def _about(self, file: str, inquiry: Inquiry, where: Filter) -> Found:
         """The hits that touched or mention the file; if there are none, other records that did, regardless of the query."""
         if not path_parts(file):
-            raise InvalidInput("file is empty.", hint="Name the file, or leave it out.", field="file")
+            raise InvalidInput(
+                "file is empty.", hint="Pass the path of a file, or leave the argument out.", field="file"
+            )
         about = self._of_kind(self._not_running(file_hits(self.engine.store, file, where)), inquiry.kind)
         if not inquiry.query.strip() or not about:
             return Found(about, "text", words=path_parts(file)[-1:])
@@ -313,7 +321,8 @@ class Ask(CorePart):
     def _answering(
         self, inquiry: Inquiry, where: Filter, keeps: Callable[[Sequence[Hit]], list[Hit]]
     ) -> Found:
-        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let through."""
+        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let
+        through."""
         query = inquiry.query
         check_query(query)
         limit = inquiry.limit
@@ -377,7 +386,7 @@ class Ask(CorePart):
         return [hit for hit in hits if hit.conversation not in running]
 
     def _by_relevance(self, entries: Sequence[int], units: Sequence[Unit], where: Filter) -> list[int]:
-        """Memories in the order in which a search for the words finds them; then those that it does not rank, as they come."""
+        """Memories by their rank in a search for the words, then unranked ones in the given order."""
         if len(entries) < 2 or not units:
             return list(entries)
         pool = -(-len(entries) // QUOTA.memories)
@@ -438,7 +447,7 @@ class Ask(CorePart):
 
 def check_query(query: str) -> None:
     if not query.strip():
-        raise InvalidInput("query is empty.", hint="Say what to look for.", field="query")
+        raise InvalidInput("query is empty.", hint="Pass words or a question to search for.", field="query")
 
 
 def _surest(matches: Found) -> float:

@@ -1,8 +1,6 @@
-"""Sync, devices, retention, backups, briefs and the end of forgetting while a server runs: on threads of their own, behind every call, in one
-process at a time.
-
-Nothing here may be slow to import or to make: a server that has just answered `initialize` does both.
-"""
+"""Sync, devices, retention, backups, briefs and the end of forgetting while a server runs: on threads of their own,
+behind every call, in one process at a time. Nothing here may be slow to import or to make: a server that has just
+answered `initialize` does both."""
 
 from __future__ import annotations
 
@@ -57,23 +55,23 @@ SYNC, RETENTION, ERASURE, BACKUPS, BRIEFS = "sync", "retention", "erasure", "bac
 TURNS = "turns"
 DEVICES = "devices"
 SPACES = "spaces"
-START_AFTER_S = 1.0  # a client asks for much at once when it has just connected
-LEAST_REST_S = 2.0  # however often it is nudged
-LONGEST_YIELD_S = 0.5  # for calls that run, between two pieces
+START_AFTER_S = 1.0  # delay after a start: a client sends many requests when it has just connected
+LEAST_REST_S = 2.0  # minimum pause between two syncs, however many calls request one
+LONGEST_YIELD_S = 0.5  # maximum pause between two pieces, while calls run
 YIELD_S = 0.01
-PATIENCE_S = 10.0  # how long a call waits for another process that is reading
-LONGEST_WAIT_S = 45.0  # and for this one: clients give up after a minute
-FIRST_S = 5.0  # how long a call reads where nobody has read anything yet
-PAUSE_S = 5.0  # without a sync: what another assistant said meanwhile is read before the next answer
-RECENT_S = 0.3  # and how long that may take
-RECENT_CPU_S = 0.3  # as much for a session that starts, in time of the processor: it waits anyway, however busy the machine
+PATIENCE_S = 10.0  # seconds a call waits for another process that syncs
+LONGEST_WAIT_S = 45.0  # seconds a call waits for a sync in this process; clients give up after a minute
+FIRST_S = 5.0  # seconds that a call may sync if no history was ever read
+PAUSE_S = 5.0  # seconds without a sync after which a call first reads changed files, so that it sees other assistants' latest messages
+RECENT_S = 0.3  # seconds which that reading may take
+RECENT_CPU_S = 0.3  # CPU seconds of that reading for a session that starts; CPU time, because a busy machine must not shorten it
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
-DEVICES_REST_S = 60.0  # between two syncs with other machines, however much is saved
-CHECK_SPACES_S = 60.0  # for what the team saved while nothing happens here
-CHECK_DEVICES_S = 300.0  # for what other machines wrote while nothing happens here
+DEVICES_REST_S = 60.0  # minimum pause between two syncs with other machines
+CHECK_SPACES_S = 60.0  # pause between two reads of joined spaces on an idle machine
+CHECK_DEVICES_S = 300.0  # pause between two reads of other machines' changes on an idle machine
 TURN_WRITTEN_S = 0.12  # Claude Code writes the last line of a turn up to 0.1 s after its Stop hook has run
-TURN_READ_S = 0.5  # how long the transcript of one turn may be read
+TURN_READ_S = 0.5  # seconds that reading the transcript of one turn may take
 SWITCH_S = 0.001  # a thread that waits for Python gets it after this, instead of 5 ms
 
 
@@ -96,7 +94,7 @@ class Background:
         self._device_setup = settings.home / DEVICE_SETUP
         self._joined_spaces = settings.home / JOINED_SPACES
         chores = {
-            RETENTION: (self._archive, settings.retention_days is not None),  # first: it makes room
+            RETENTION: (self._archive, settings.retention_days is not None),  # first, because it frees space
             SYNC: (self._sync_once, settings.reads_histories),
             ERASURE: (self._overwrite, True),
             BACKUPS: (self._back_up, engine.makes_backups),
@@ -132,7 +130,7 @@ class Background:
     def close(self) -> None:
         for worker in (*self._workers.values(), self._turns):
             worker.close()
-        self._read_turns()  # a client that ends with its answer would otherwise leave the turn to the next one
+        self._read_turns()  # a client that ends right after its answer would otherwise leave the turn unread until the next session
 
     def read_turn(self, transcript: str) -> None:
         """Read the transcript of a turn that has just ended, and render the brief of its project for the next session."""
@@ -148,7 +146,7 @@ class Background:
 
     def _read_transcript(self, path: Path) -> None:
         if not self._running.acquire(timeout=TURN_READ_S):
-            return  # a sync is at it, and comes to this file too
+            return  # a running sync will read this file too
         deadline = time.monotonic() + TURN_READ_S
         call = Call(is_cancelled=lambda: time.monotonic() >= deadline)
         try:
@@ -164,8 +162,8 @@ class Background:
                 Briefs(self._engine).refresh_project(project)
 
     def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
-        """For a session that starts now: read what changed in the histories of some assistants, for a moment and the newest
-        first, and render the brief of its project. The session waits for `wait_s` in all."""
+        """Read changed histories of some assistants for a session that starts, newest first and for a limited time, and
+        render the brief of its project. The session waits for `wait_s` in all."""
         give_up_unwanted(self._engine.settings, readers)
         if SYNC not in self._workers:
             return
@@ -174,7 +172,7 @@ class Background:
         try:
             outcome = self._run(_ShortTurn(wait_s, RECENT_CPU_S).call(), wait_s, readers)
         except Cancelled:
-            pass  # the rest is for the background
+            pass  # the background reads the rest
         finally:
             self._is_urgent = False
         if BRIEFS not in self._workers:
@@ -243,7 +241,7 @@ class Background:
         self._feed()
         self._read_teams()
         if briefing := self._workers.get(BRIEFS):
-            briefing.wake()  # with what was just read
+            briefing.wake()  # render again, with the messages that were just read
         return self._engine.settings.sync_interval_s
 
     def _read_teams(self) -> None:
@@ -259,7 +257,7 @@ class Background:
         call = self._call(ERASURE)
 
         def rest() -> None:
-            time.sleep(YIELD_S)  # other processes write meanwhile
+            time.sleep(YIELD_S)  # other processes may write between the steps
             call.raise_if_cancelled()
 
         wait_s = Erasure(self._engine).overwrite_due(rest)
@@ -280,25 +278,27 @@ class Background:
         return CHECK_DEVICES_S
 
     def _sync_spaces(self) -> float:
-        """With the team's server, for as long as this machine has joined one of its spaces."""
+        """Sync with the team's servers, if this machine has joined a space."""
         if self._joined_spaces.exists():
             Spaces(self._engine).sync(self._call(SPACES))
         return CHECK_SPACES_S
 
     def _render_briefs(self) -> float:
         self._briefs = self._briefs or Briefs(self._engine)
-        if self._briefs.refresh(self._call(BRIEFS)):  # a conversation went on, perhaps by what it was told
+        if self._briefs.refresh(
+            self._call(BRIEFS)
+        ):  # a conversation continued, perhaps because of a text that it received
             judge_receipts(self._engine)
         return self._engine.settings.sync_interval_s
 
     def _run(self, call: Call, patience_s: float, names: Sequence[str] = ()) -> dict[str, SyncReport] | None:
-        """With `names`, the readers that have something to read; the newest file of each comes first then."""
+        """Sync; with `names` only these readers, whose newest files come first."""
         if not self._engine.settings.reads_histories:
             return {}
         if not self._is_our_turn(call):
             return None
         try:
-            self.is_first()  # while it can still be told
+            self.is_first()  # before the message is forgotten
             self._sync = self._sync or Sync(self._engine)
             outcome = self._sync.run(
                 self._readers(names),
@@ -351,8 +351,8 @@ class Background:
 
 
 class _ShortTurn:
-    """The time of a caller that waits: some for its turn, which another thread or process may have, and for reading little of the
-    processor's time."""
+    """The time of a caller that waits: some for its turn, which another thread or process may have, and for reading
+    little of the processor's time."""
 
     def __init__(self, wait_s: float, read_cpu_s: float) -> None:
         self._deadline = time.monotonic() + wait_s

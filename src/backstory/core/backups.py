@@ -33,7 +33,7 @@ class Backups:
         self._settings = engine.settings
 
     def find(self) -> list[Backup]:
-        """Automatic backups and those that a person added to the folder, oldest first."""
+        """Automatic backups and files that a person added to the folder, oldest first."""
         return self._files.find() if self._files is not None else []
 
     def make_daily(self) -> None:
@@ -85,7 +85,7 @@ class Backups:
         free = shutil.disk_usage(existing).free
         if free < self._store.census().bytes + LEAST_LEFT_BYTES:
             raise StorageFull(
-                "There is no room on the disk for a backup of the store.",
+                "The disk has no space for a backup of the store.",
                 hint="Free some space, or set BACKSTORY_BACKUPS to off.",
             )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_FILES = 300
 """A change of more files is a move or a generated one: the others are listed as unexplained."""
 NEAR_MESSAGES = 6
-"""Messages on either side of one that wrote a hunk: decisions there are about it."""
+"""Number of messages before and after the one that wrote a hunk; decisions in them are about the hunk."""
 MAX_STATEMENTS = 12
 
 
@@ -50,7 +50,9 @@ class ExplainedChange(NamedTuple):
 
 
 def explain(core: Core, text: str, places: Places) -> ExplainedChange:
-    """Explain a range of commits in git syntax; "" means the commits of the current branch. Raises InvalidInput, GitFailed."""
+    """Explain a range of commits in git syntax; "" means the commits of the current branch.
+
+    Raises InvalidInput, GitFailed."""
     tree = work_tree(Path(core.caller.checkout()))
     commits = commit_range(tree, text)
     by_path: dict[str, list[Hunk]] = {}

@@ -28,7 +28,7 @@ class StoreContents(NamedTuple):
     census: Census
     archived: ArchiveCensus
     histories: Mapping[str, ReaderCensus]
-    """By reader."""
+    """Counts by reader."""
     unreadable: Mapping[str, str]
     """Files of histories that cannot be read, and why."""
     client_memories: Mapping[str, MemoryFileCensus]

@@ -53,11 +53,11 @@ def copy_store(source: Store, target: Store, name: str, tick: Tick) -> list[Tabl
     is_equal = all(each.is_equal for each in compared)
     if start.is_done and not is_equal:
         raise InvalidInput(
-            f"All of {name} arrived before, and since then one of the two stores was written to; nothing was changed.",
+            f"All of {name} arrived before, and one of the two stores has changed since; nothing was copied.",
             hint="Copy to a new file, or to a database without memories.",
             field="target",
         )
-    # the mark stays: whoever was killed before it could tell may ask again
+    # the mark stays, so that a command that was killed before its report can be repeated
     target.copying.put_progress(CopyProgress(name, FIRST, is_done=is_equal, is_void=not is_equal))
     return compared
 
@@ -69,14 +69,14 @@ def _begin(target: Store, name: str) -> CopyProgress:
         known = None
     if known is None and not target.copying.is_empty():
         raise InvalidInput(
-            "The store to copy to is not empty; nothing was changed.",
+            "The target store is not empty; nothing was changed.",
             hint="Copy to a new file, or to a database without memories.",
             field="target",
         )
     if known is not None and known.source != name:
         raise InvalidInput(
-            f"The store to copy to holds a part of {known.source}; nothing was changed.",
-            hint=f"Copy {known.source} to go on with it, or copy to another place.",
+            f"The target store contains a part of {known.source}; nothing was changed.",
+            hint=f"Copy {known.source} to continue that copy, or choose another target.",
             field="target",
         )
     if known is not None and not known.is_void:

@@ -73,8 +73,8 @@ class Chores(Protocol):
 
 
 class Engine:
-    """One for each process. Search and summaries are made when first needed: a server that is only started,
-    as clients do with each window, never pays for them."""
+    """One for each process. Search and summaries are created on first use, because clients start a server
+    for each window and often never call it."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Engine:
         return self._once("summarizer", self._make_summarizer)
 
     def embed_soon(self) -> None:
-        """After a commit that left texts without vectors."""
+        """Schedule embedding after a commit that added texts without vectors."""
         assert not self.store.in_transaction, "the embedder would look before there is anything to see"
         if self.backlog is not None:
             self.backlog.wake()
@@ -137,8 +137,8 @@ class Engine:
             self.background.read_turn(transcript)
 
     def read_recent(self, readers: Sequence[str], project: str, wait_s: float) -> None:
-        """A session starts in a project, and its hook saw that these assistants wrote something that was not read yet. It waits
-        for `wait_s`."""
+        """Read new messages for a session that starts in a project: its hook found changed files of these assistants,
+        and waits for `wait_s`."""
         if self.background is not None:
             self.background.read_recent(readers, project, wait_s)
 
@@ -161,7 +161,7 @@ class Engine:
             self.background.run_recent(call)
         except Cancelled:
             raise
-        except Exception as error:  # what is known by now can still be told
+        except Exception as error:  # a failed sync must not prevent an answer from the stored data
             self.problems.failed("sync", error)
 
     def _sync(self, run: Callable[[Call], object | None], call: Call) -> tuple[str, ...]:
@@ -169,7 +169,7 @@ class Engine:
             is_done = run(call) is not None
         except Cancelled:
             raise
-        except Exception as error:  # what is known by now can still be told
+        except Exception as error:  # a failed sync must not prevent an answer from the stored data
             self.problems.failed("sync", error)
             return self.problems.notice("sync")
         if not is_done:
@@ -178,7 +178,7 @@ class Engine:
         return ()
 
     def load_soon(self) -> None:
-        """After an answer: the next search need not wait for the model."""
+        """Load the model after an answer, so that the next search need not wait for it."""
         if self.backlog is not None:
             self.backlog.load_soon()
 
@@ -306,11 +306,11 @@ class Caller:
     def check_local(self, field: str, *, hint: str) -> None:
         """Before a caller's path becomes a real one. Raises NotAllowed for a caller on another machine."""
         if not self.is_local:
-            raise NotAllowed(f"{field} would be a file of the server's machine.", hint=hint, field=field)
+            raise NotAllowed(f"{field} would be a file on the server's machine.", hint=hint, field=field)
 
     def checkout(self) -> str:
         """The directory of the caller's checkout. Raises NotAllowed like `check_local`."""
-        self.check_local("The project", hint="Ask this of a server on your own machine: backstory serve.")
+        self.check_local("The project", hint="Use a server on your own machine for this: backstory serve.")
         return self.directory
 
     def visible(self, where: Filter) -> Filter:

@@ -37,7 +37,7 @@ def locate(exports: Path, text: str, field: str) -> Path:
     if not text.strip() or "\0" in text:
         raise InvalidInput(f"{field} is not a path.", field=field)
     if ".." in text.replace("\\", "/").split("/"):
-        raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
+        raise NotAllowed(f'{field} must not contain "..".', hint="Use the real path.", field=field)
     path = exports / (Path(text).expanduser() if text.startswith("~/") else text)
     is_export = path.is_relative_to(exports)
     base = exports if is_export else path.parent
@@ -52,7 +52,7 @@ def locate(exports: Path, text: str, field: str) -> Path:
     if not is_inside:
         raise NotAllowed(
             f"{text} is a symbolic link out of {'the export directory' if is_export else base}.",
-            hint="Name the place itself.",
+            hint="Use the real path.",
             field=field,
         )
     return real
@@ -103,7 +103,7 @@ def _check_target(place: ExportPlace, openings: Iterable[str]) -> None:
     if not any(start.startswith(opening.encode()) for opening in openings):
         raise NotAllowed(
             f"{place.shown} exists and is not an export of Backstory.",
-            hint="It was left alone; choose another path.",
+            hint="It was not changed; choose another path.",
             field="path",
         )
 

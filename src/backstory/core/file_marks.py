@@ -18,7 +18,7 @@ FRESH = "fresh"
 
 
 def mark_files(directory: Path, paths: Sequence[str]) -> list[FileMark]:
-    """Each as it is now. Raises InvalidInput for one that is not a file of the project."""
+    """Record the current state of each file. Raises InvalidInput for a path that is not a file of the project."""
     if len(paths) > MOST_FILES:
         raise InvalidInput(f"files has more than {MOST_FILES} entries.", field="files")
     root = directory.resolve()

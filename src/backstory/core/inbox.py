@@ -144,7 +144,7 @@ class Inbox(CorePart):
         self.caller.check_local("The rules file", hint="Accept it as a memory.")
         if file not in RULE_FILES:
             raise InvalidInput(
-                f"{file!r} is no rules file.", hint=f"Use {' or '.join(RULE_FILES)}.", field="file"
+                f"{file!r} is not a rules file.", hint=f"Use {' or '.join(RULE_FILES)}.", field="file"
             )
         path = Path(proposal.project) / file
         before = client_files.read(path)

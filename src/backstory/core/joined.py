@@ -1,4 +1,5 @@
-"""The team's spaces that this machine has joined: a file in the data directory that only the user may read, as it holds tokens."""
+"""The team's spaces that this machine has joined: a file in the data directory that only the user may read, as it
+holds tokens."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class JoinedSpaces:
         self._path = home / JOINED_SPACES
 
     def all(self) -> dict[str, JoinedSpace]:
-        """By name. Raises Unreadable."""
+        """The joined spaces by name. Raises Unreadable."""
         try:
             body = json.loads(self._path.read_text("utf-8"))
             return {each["name"]: JoinedSpace(**each) for each in body["spaces"]}
@@ -34,7 +35,7 @@ class JoinedSpaces:
             return {}
         except (OSError, KeyError, TypeError, ValueError) as error:
             raise Unreadable(
-                f"{self._path} cannot be read: {error}.", hint="Move it away and join the spaces again."
+                f"{self._path} cannot be read: {error}.", hint="Delete or move it, and join the spaces again."
             ) from None
 
     def put(self, space: JoinedSpace) -> None:

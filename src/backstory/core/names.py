@@ -54,7 +54,9 @@ class ConversationNames:
     def short(self, id: str) -> str:
         """The shortest name that `find` accepts for it; meaningful names are not shortened."""
         name = _names(id)[-1]
-        alike = ConversationNames(self._holding(name[:MIN_NAME_CHARS]))  # none of the others can be meant
+        alike = ConversationNames(
+            self._holding(name[:MIN_NAME_CHARS])
+        )  # only ids with this beginning can be confused with it
         if alike.find(name) != [id]:
             return id
         if len(name) <= 2 * MIN_NAME_CHARS:
@@ -72,7 +74,7 @@ def beginnings(ids: Iterable[str]) -> set[str]:
 
 
 def _names(id: str) -> list[str]:
-    """The whole id, the assistant's own, and of a subagent its part."""
+    """The names of a conversation: its complete id, the assistant's own id, and for a subagent its own part of the id."""
     own = id.partition(":")[2] or id
     return list(dict.fromkeys((id, own, own.rpartition("/")[2] or own)))
 

@@ -21,9 +21,9 @@ PAGE_TOKENS = 1_800
 """The maximum tokens of the texts on a page; headers are extra."""
 MESSAGE_TOKENS = 700
 """The maximum tokens of one message on a page with others."""
-HEAD_TOKENS = 14  # what stands before each message
+HEAD_TOKENS = 14  # tokens of the line before each message
 MOST_MESSAGES = 50
-LETTERS = 12  # of a token, at most: what is longer need not be counted to be too long
+LETTERS = 12  # maximum characters of a token: a longer text exceeds the limit without counting
 END = -1
 """The last page of a conversation."""
 
@@ -70,7 +70,7 @@ class Pages(CorePart):
 
         `ID#N` opens a conversation around message N. A message's own id opens its text."""
         if at == 0:
-            raise InvalidInput("at must not be 0.", hint="Numbers begin with 1; -1 is the last.", field="at")
+            raise InvalidInput("at must not be 0.", hint="Numbers start at 1; -1 is the last.", field="at")
         check_at_least(1, limit, "limit")
         try:
             target = self._browsing.find(id)
@@ -82,11 +82,11 @@ class Pages(CorePart):
             return page._replace(history=history, freshness=freshness)
         if message := self.engine.store.messages.get(id):
             return self._text_page(message, at or 1)
-        before = 1 if target.number is None else max(target.number - 1, 1)  # what it answers
+        before = 1 if target.number is None else max(target.number - 1, 1)  # the message that it answers
         return self._conversation_page(target.conversation, at or before, limit)
 
     def _not_found(self, id: str) -> NotFound:
-        """One that is in the archive can be brought back."""
+        """The error for an unknown id, with a hint if it is in the archive."""
         visible = self.caller.visible(Filter(ids=(id,)))
         archived = self.engine.store.archive
         if archived.find_memories(visible, with_forgotten=True) or archived.find_conversations(
@@ -95,7 +95,7 @@ class Pages(CorePart):
             return NotFound(
                 "live memory or conversation", id, hint=f"It is in the archive: backstory unarchive {id}"
             )
-        return NotFound("memory or conversation", id, hint="Take an id as it was shown, whole.")
+        return NotFound("memory or conversation", id, hint="Use the complete id, as it was shown.")
 
     def _text_page(self, entry: Memory | Message, at: int) -> TextPage:
         texts = list(pieces(entry.text, PAGE_TOKENS))

@@ -55,7 +55,7 @@ class Previews(CorePart):
     ) -> list[Preview]:
         """Previews of hits, or of other places in them. Entries that the caller may no longer see are left out.
 
-        Only for a caller that shows them, files and what was said around a message are read."""
+        Files and surrounding messages are read only on request."""
         entries = self.load(hit.entry for hit in hits)
         later = self.load(ranking.later.values())
         around = self._around([*entries]) if context else {}
@@ -115,7 +115,7 @@ class Previews(CorePart):
         return list(dict.fromkeys(filter(None, (*subjects[:SUGGESTED], *titles[:SUGGESTED]))))[:SUGGESTED]
 
     def _around(self, entries: Sequence[int]) -> dict[int, str]:
-        """The text before and after each message; for tool output, the message it belongs to and the one that it answers."""
+        """The text before and after each message; for tool output, its own message and the message that it answers."""
         store = self.engine.store
         visible = self.caller.visible(Filter())
         outlines = store.entries.outlines(entries, visible)
@@ -136,7 +136,7 @@ class Previews(CorePart):
         return around
 
     def _files(self, entries: Sequence[Entry]) -> dict[str, list[str]]:
-        """Files by entry: those that its conversation touched, or its own text names."""
+        """Files by entry: the files that its conversation touched or its own text mentions."""
         threads = {entry.conversation for entry in entries if isinstance(entry, Message)}
         touched = self.engine.store.traces.files(sorted(threads)) if threads else {}
         files: dict[str, list[str]] = {}

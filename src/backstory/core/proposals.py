@@ -84,7 +84,7 @@ class Proposals(CorePart):
         """The proposal with this id or beginning of an id. Raises NotFound."""
         chosen = self.find(id)
         if chosen is None:
-            raise NotFound("proposal", id, hint='recall with kind "proposal" lists those that wait.')
+            raise NotFound("proposal", id, hint='recall with kind "proposal" lists pending proposals.')
         return chosen
 
     def find(self, id: str) -> SpaceProposal | None:
@@ -143,7 +143,7 @@ class Proposals(CorePart):
         reviewer = self.caller.author.name if self.caller.author else ""
         room = self.engine.store.contributions
         if not room.decide(proposal.memory.id, state, reviewer, self.engine.now()):
-            raise NotFound("proposal", proposal.memory.id, hint="It was decided about meanwhile.")
+            raise NotFound("proposal", proposal.memory.id, hint="It was accepted or dismissed meanwhile.")
 
 
 def _says_the_same(proposal: SpaceProposal, memory: Memory, replaces: Memory | None) -> bool:

@@ -10,7 +10,7 @@ StampedPath = tuple[str, int, int]
 
 
 class ReadPaths:
-    """By reader, the paths as they were before they were read."""
+    """The state of paths before they were read, by reader."""
 
     def __init__(self) -> None:
         self._paths: dict[str, Sequence[StampedPath]] = {}

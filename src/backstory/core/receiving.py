@@ -1,7 +1,7 @@
 """Memories that laptops deliver to a space of the team's server, each exactly once.
 
-The key of a delivery is written down in the transaction that saves the memory, and stays when the memory is gone. A laptop that
-did not hear our answer delivers again, and gets the same answer."""
+The key of a delivery is written down in the transaction that saves the memory, and stays when the memory is gone. A
+laptop that did not hear our answer delivers again, and gets the same answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Receiving(CorePart):
         self._memories = memories
 
     def accept(self, delivered: DeliveredMemory) -> DeliveryReceipt:
-        """Save what a member delivers, or propose it where changes are reviewed. Committed when this returns.
+        """Save a member's delivery, or propose it if changes are reviewed. It is committed when this returns.
 
         Raises InvalidInput, NotAllowed, NotFound and StorageFull, and then nothing was saved."""
         self.caller.check_scope(Scope.WRITE)
@@ -84,7 +84,7 @@ class Receiving(CorePart):
         return known if known is not None and known.author == person else None
 
     def _reworded(self, proposal: Memory, delivered: DeliveredMemory) -> Memory:
-        """Replace the words of a proposal. No history tells the former ones, which nobody accepted."""
+        """Replace the text of a proposal. The former text gets no history, because it was never accepted."""
         draft = self._draft(delivered)
         memory = proposal._replace(
             text=draft.text,
@@ -97,7 +97,7 @@ class Receiving(CorePart):
         return memory
 
     def _saved(self, delivered: DeliveredMemory, former: Memory | None, person: str) -> Memory:
-        """In the transaction of the delivery's key."""
+        """Save a delivery, in the transaction that records its key."""
         if self._memory(delivered.key) is not None:
             raise InvalidInput("A memory has this key as its id; nothing was saved.", field="key")
         draft = self._draft(delivered)

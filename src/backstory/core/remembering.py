@@ -103,7 +103,7 @@ class Remembering(CorePart):
         if task.category not in (TASK, None):
             raise InvalidInput(
                 f"{id!r} is a {kind_of(task)}, not a task; nothing was changed.",
-                hint="Only tasks are done; to correct a memory, replace it.",
+                hint="Only tasks can be marked as done; use replaces to correct a memory.",
                 field="id",
             )
         if not is_open_task(task._replace(category=TASK)):
@@ -122,8 +122,9 @@ class Remembering(CorePart):
         project: str | None,
         space: str,
     ) -> RememberResult:
-        """Save a copy here and a delivery for the team's server in one transaction. The id is chosen here and is the memory's
-        on the server too, so that a delivery that arrives twice is known."""
+        """Save a copy here and a delivery for the team's server in one transaction.
+
+        The id is chosen here and is the memory's on the server too, so that a delivery that arrives twice is known."""
         if not self.caller.is_local:
             raise InvalidInput(
                 "space is for a server on the user's own machine; nothing was saved.",
@@ -154,7 +155,7 @@ class Remembering(CorePart):
         copy = self.engine.store.space_copies.get([memory.id]).get(memory.id)
         if copy is None or copy.space != space:
             raise InvalidInput(
-                f"{id!r} is no memory of the space {space!r}; nothing was saved.",
+                f"{id!r} is not a memory of the space {space!r}; nothing was saved.",
                 hint="Leave out replaces to save a new one there, or space to correct your own.",
                 field="replaces",
             )
@@ -221,14 +222,16 @@ def _unverified(memory: Memory) -> dict[str, Any]:
 
 def checked_text(text: str) -> str:
     if not text.strip():
-        raise InvalidInput("text is empty.", hint="Nothing was saved; say what to remember.", field="text")
+        raise InvalidInput(
+            "text is empty.", hint="Nothing was saved; pass the text to remember.", field="text"
+        )
     text = without_private(text).text
     if not text.strip():
-        raise InvalidInput("text is private as a whole; nothing was saved.", field="text")
+        raise InvalidInput("text is entirely private; nothing was saved.", field="text")
     if len(text) > LONGEST_TEXT:
         raise InvalidInput(
             f"text has {len(text):,} characters; at most {LONGEST_TEXT:,} are saved.",
-            hint="Nothing was saved; save what it comes to.",
+            hint="Nothing was saved; save a summary instead.",
             field="text",
         )
     _check_secrets(text)
@@ -241,7 +244,7 @@ def _check_secrets(text: str) -> None:
     if redacted.found:
         names = dict.fromkeys(re.findall(r"\[redacted: ([^\[\]]+)\]", redacted.text))
         raise InvalidInput(
-            f"text holds what looks like a secret ({', '.join(names)}); nothing was saved.",
-            hint="Leave it out, and say where it is kept.",
+            f"text contains a possible secret ({', '.join(names)}); nothing was saved.",
+            hint="Leave it out, and save where it is stored instead.",
             field="text",
         )

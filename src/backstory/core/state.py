@@ -87,7 +87,7 @@ class ProjectStates(CorePart):
             memory
             for memory in memories
             if kind_of(memory) in (MemoryKind.DECISION, MemoryKind.PREFERENCE)
-            and memory.trust not in OF_TEAM  # which never stands for what this user said
+            and memory.trust not in OF_TEAM  # notes of the team never count as this user's words
         ]
         dismissed = self.engine.store.sayings.dismissed()
         statements = fold(self._settled(conversations, sayings, ends), saved, dismissed)
@@ -180,7 +180,7 @@ class ProjectStates(CorePart):
         every += [placed for conversation in missing for placed in sayings_in(store, conversation)]
         sayings: dict[str, list[PlacedSaying]] = {}
         for placed in every:
-            # what a log records is as good as the log, which was chosen; what tools said is nobody's statement
+            # records of a log have the log's trust, and the log was selected; text of tools is never a statement
             is_quotable = placed.saying.speaker is Speaker.LOG or placed.trust in QUOTABLE
             if is_quotable and placed.conversation in wanted and (until is None or placed.at < until):
                 sayings.setdefault(placed.conversation, []).append(placed)

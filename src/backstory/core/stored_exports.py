@@ -15,7 +15,7 @@ def export_name(path: str, field: str) -> str:
     """The name of an export in the store, which a caller gives as a relative path."""
     spelled = path.replace("\\", "/")
     if ".." in spelled.split("/"):
-        raise NotAllowed(f'{field} must not contain "..".', hint="Name the place itself.", field=field)
+        raise NotAllowed(f'{field} must not contain "..".', hint="Use the real path.", field=field)
     name = PurePosixPath(spelled).as_posix()
     if not path.strip() or "\0" in path or name == ".":
         raise InvalidInput(f"{field} is not the path of a file.", hint="Such as notes.json.", field=field)

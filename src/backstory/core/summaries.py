@@ -1,6 +1,6 @@
 """Summaries: sentences selected from the text, immediately and locally; a chat endpoint may write a better one.
 
-A summary is for people who scan a list. The whole text is always stored.
+Summaries are for people who scan a list; the complete text is always stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = "summaries"
 MAX_SUMMARY_CHARS = 240
-MOST_WAITING = 1_000  # of those that wait longest the local summary stays
+MOST_WAITING = 1_000  # beyond this number, the local summaries of the oldest texts stay
 READ = 50_000  # characters of a text that are looked at; a summary of more is no better
 
 SENTENCE = lazy_pattern(r"[^\n]+?(?:[.!?。！？](?=\s|$)|(?=\n|$))")
@@ -33,7 +33,7 @@ _WEIGHTY = lazy_pattern(
 )
 
 SENT = 20_000  # characters of a text, to the chat endpoint
-LONGEST_WRITTEN = 400  # characters of its summary that are kept
+LONGEST_WRITTEN = 400  # maximum length of a stored summary
 TASK = (
     "Summarise the note of a software developer in one or two plain sentences, for a list of notes. "
     "Keep names, numbers and identifiers. Answer with the summary alone."
@@ -96,7 +96,7 @@ class Summarizer:
             return None
         try:
             return self._writer.write(text)
-        except Exception as error:  # whatever stops it, the local summary is there
+        except Exception as error:  # after any error the local summary remains
             self._problems.failed(NAME, error)
             return None
 

@@ -11,7 +11,7 @@ from .watch import Watch
 
 
 def give_up_unwanted(settings: Settings, names: Collection[str]) -> None:
-    """Have no later session wait for those of these readers that nobody may use."""
+    """Remove readers that the settings do not allow from the watch list, so that no session waits for them."""
     wanted: set[str] = set()
     if settings.reads_histories:
         wanted |= {*(settings.histories or reader_names())}

@@ -1,5 +1,5 @@
-"""The list of files that were read, each with its size and time, for hooks: a session that starts compares it with the disk and
-knows within milliseconds, without opening a store, whether an assistant wrote something that nobody has read yet.
+"""The list of read files with size and time, for hooks: a session that starts compares it with the disk and knows within
+milliseconds, without opening a store, whether an assistant wrote unread messages.
 
 `clients/hook.py` reads the list, and knows its name and fields; it imports nothing of ours."""
 
@@ -18,13 +18,13 @@ from ..store.whole_files import write_whole
 from .read_paths import StampedPath
 
 MAX_WATCHED_PATHS = 400
-"""Files of one reader, and folders of one reader: those that changed last."""
+"""Maximum number of files, and of folders, for one reader: the latest changed ones."""
 MAX_FOLDER_FILES = 2_000
-"""Files whose folders are looked at: those that changed last."""
+"""Maximum number of files whose folders are watched: the latest changed ones."""
 MAX_FOLDER_LEVELS = 4
 """Codex has a folder for each day, in one for each month, in one for each year."""
 CLOCK_STEP_NS = 50_000_000
-"""A file system may count time in steps; a change within one step of another cannot be told from it."""
+"""The resolution of a file system's times; two changes within one step look the same."""
 
 
 class WatchedPath(NamedTuple):
@@ -36,15 +36,15 @@ class WatchedPath(NamedTuple):
 
 
 class Watch:
-    """By reader, the paths whose change means that there is something new to read; and the Python that can read it, which need
-    not be the one that runs the hooks of a plugin."""
+    """For each reader, the paths whose change means new messages; and the Python that can read them, which may differ
+    from the one that runs the hooks of a plugin."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / WATCH
 
     def put(self, watched: Mapping[str, Sequence[StampedPath]]) -> None:
-        """Replace the paths of these readers. A list that cannot be written is noticed by nobody but the hooks, which then
-        have every reader look again."""
+        """Replace the paths of these readers. If the list cannot be written, only the hooks notice: they then ask for
+        every reader."""
         if not watched:
             return
         known = self._read()
@@ -58,8 +58,8 @@ class Watch:
             self._write(body)
 
     def give_up(self, readers: Collection[str], clients: Collection[str]) -> None:
-        """Forget readers that the settings do not allow, and the starts of their clients: a session that starts must not wait for
-        what nobody reads. A sync that reads them again puts them back."""
+        """Forget readers that the settings do not allow, and the starts of their clients: a session that starts must
+        not wait for them. A sync that reads them adds them again."""
         known = self._read()
         read = known.get("readers")
         if isinstance(read, dict) and not read.keys().isdisjoint(readers):
@@ -85,7 +85,7 @@ class Watch:
 
 
 def watched_file(path: Path | str) -> WatchedPath:
-    """A file as it is now; one that is not there may appear."""
+    """The current state of a file. A missing file is watched too, because it may appear."""
     try:
         state = os.stat(path)
     except OSError:
@@ -96,8 +96,10 @@ def watched_file(path: Path | str) -> WatchedPath:
 def watched_paths(
     files: Iterable[WatchedPath], home: Path, looked_at_ns: int, *, with_folders: bool = True
 ) -> list[WatchedPath]:
-    """The files that changed last, with the folders in which new ones may appear, as they are now. Call it after the files were
-    looked for, at `looked_at_ns`, and before they are read: a change in between is then seen as one."""
+    """The files that changed last, with the folders in which new ones may appear, as they are now.
+
+    Call it after the files were looked for, at `looked_at_ns`, and before they are read: a change in between is then
+    seen as one."""
     newest = sorted(files, key=lambda each: each.modified_ns, reverse=True)
     folders = _folders_above(newest[:MAX_FOLDER_FILES], str(home)) if with_folders else []
     changed = sorted((_folder(path, looked_at_ns) for path in folders), key=lambda each: -each.modified_ns)
@@ -111,7 +113,8 @@ def _folder(path: str, looked_at_ns: int) -> WatchedPath:
 
 
 def _folders_above(files: Iterable[WatchedPath], home: str) -> list[str]:
-    """The folders above files, up to those of their programs: `.codex` and its like hold much else that changes."""
+    """The folders above files, below the program's own folder: `.codex` and the like contain other files that change
+    often."""
     folders: dict[str, None] = {}
     for parent in dict.fromkeys(os.path.dirname(file.path) for file in files):
         folder = parent

@@ -93,7 +93,7 @@ class Peer(NamedTuple):
 
 
 class SentConversation(NamedTuple):
-    """How much of a conversation was written to the shared folder."""
+    """The part of a conversation that was written to the shared folder."""
 
     id: str
     mark: int

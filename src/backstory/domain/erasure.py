@@ -48,20 +48,20 @@ class Receipt(NamedTuple):
         notices = []
         if self.pending:
             notices.append(
-                f"It can be found nowhere any more, but its bytes are not overwritten yet: {self.pending}"
+                f"No search finds it any more, but its bytes are not overwritten yet: {self.pending}"
             )
         if self.backups:
             listed = ", ".join(map(_described, self.backups))
             notices.append(
-                f"Backups may still hold it: {listed}. `backstory forget ID --backups` cleans them."
+                f"Backups may still contain it: {listed}. `backstory forget ID --backups` cleans them."
             )
         if self.handed_over:
             paths = ", ".join(self.handed_over)
-            notices.append(f"Sessions in which it went on still repeat it, and are not ours: {paths}")
+            notices.append(f"Continued sessions in folders of assistants still contain it: {paths}")
         if self.machines:
             named = ", ".join(f"{each.name} (last seen {each.seen_at:%Y-%m-%d})" for each in self.machines)
             notices.append(
-                f"Other machines erase it when they synchronise next: {named}. What carries the folder may keep sealed versions of it."
+                f"Other machines erase it when they synchronise next: {named}. The service that shares the folder may keep encrypted versions of it."
             )
         return notices
 

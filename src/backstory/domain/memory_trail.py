@@ -15,7 +15,8 @@ class MemoryTrail:
         self.read: dict[str, None] = {}
 
     def text(self) -> str:
-        """The ids that were changed, or else those that were read, separated by blanks; at most MAX_IDS and the number of the others."""
+        """The ids that were changed, or else those that were read, separated by blanks; at most MAX_IDS and the
+        number of the others."""
         ids = list(self.changed or self.read)
         further = [f"+{len(ids) - MAX_IDS}"] if len(ids) > MAX_IDS else []
         return " ".join((*ids[:MAX_IDS], *further))
@@ -26,7 +27,7 @@ _trail: ContextVar[MemoryTrail | None] = ContextVar("memory_trail", default=None
 
 @contextmanager
 def memory_trail() -> Iterator[MemoryTrail]:
-    """Collect the ids of what this thread does in the block."""
+    """Collect the ids of the memories that this thread reads and changes in the block."""
     trail = MemoryTrail()
     token = _trail.set(trail)
     try:

@@ -22,7 +22,7 @@ _LOADED = {
     ("qwen-memory", "MEMORY.md"): "qwen-code",
     ("qwen-memory", "QWEN.md"): "qwen-code",
 }
-"""By program and file name, the client that loads this file at the start of every session."""
+"""The client that loads a file at the start of every session, by program and file name."""
 
 
 def programs_of(memory: Memory) -> set[str]:

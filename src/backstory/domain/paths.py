@@ -38,7 +38,8 @@ _DOT_FILES = lazy_pattern(
 
 _DRIVE = lazy_pattern(r"^(?:/mnt|/cygdrive)?/([A-Za-z])(?:/|$)")
 _WORKTREE = lazy_pattern(r"(?:/\.claude/|/\.|__|[._-])worktrees/[^/]+/(?=.)")
-"""Behind the root of a project: further checkouts in it or beside it, as assistants and people make them."""
+"""The part of a path after the project's root that leads to another checkout (worktree), inside the project or next
+to it."""
 
 
 @lru_cache(maxsize=4_096)
@@ -72,7 +73,7 @@ def path_in_project(path: str, directory: str, project: str) -> str:
 
 
 def paths_in_project(paths: Iterable[str], directory: str, project: str) -> dict[str, str]:
-    """By spelling, the file that each of the paths in one conversation means, as `path_in_project` spells it.
+    """The file that each path in one conversation means, in the spelling of `path_in_project`, by its own spelling.
 
     Commands also run in folders of a project: a relative path with a folder that no tool named from the root means the
     one file below the root whose path ends with it, if there is one."""
@@ -124,7 +125,7 @@ def distinct_names(projects: Iterable[str]) -> dict[str, str]:
 
 
 class PathMatch(IntEnum):
-    """How well a path matches the requested one."""
+    """The kind of match between a path and the requested one."""
 
     OTHER = 0
     NAME = 1

@@ -26,15 +26,15 @@ class Trust(StrEnum):
     OWN = "own"
     """Saved by this user's assistants, or part of this user's conversations with them."""
     PROJECT = "project"
-    """From files that came with a repository and that this user did not write. Found only in that project."""
+    """Text of files that came with a repository and that this user did not write. Found only in that project."""
     IMPORTED = "imported"
     """Read from an export file by any author."""
     TEAM = "team"
-    """From a file on the shared branch of a repository that this user trusts.
+    """Text of a file on the shared branch of a repository that this user trusts.
 
     Found only in that project, with its author."""
     SPACE = "space"
-    """From a member of a team's space, copied from the team's server. Found in every project, with its author."""
+    """Text of a member of a team's space, copied from the team's server. Found in every project, with its author."""
     TOOL = "tool"
     """Reported by a program or inserted by a harness: output of tools, pages, files."""
 
@@ -42,7 +42,7 @@ class Trust(StrEnum):
 QUOTABLE = (Trust.OWN, Trust.IMPORTED, Trust.TEAM, Trust.SPACE)
 """Records that may be shown unasked as the past of the user or the user's team."""
 OF_TEAM = (Trust.TEAM, Trust.SPACE)
-"""Records that others of the team wrote, which never stand for the user's own words."""
+"""Records by other members of the team, which never count as the user's own words."""
 
 
 class Memory(NamedTuple):
@@ -194,7 +194,7 @@ class TraceHit(NamedTuple):
 
 
 MINOR = ("subagent", "fork")
-"""Kinds of conversations that belong to the one that started them."""
+"""Kinds of conversations that belong to another conversation, which started them."""
 
 
 class ConversationOutline(NamedTuple):

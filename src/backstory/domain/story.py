@@ -69,9 +69,9 @@ class StoryEvent(NamedTuple):
 class FileStory(NamedTuple):
     path: str
     paths: Sequence[str]
-    """The files that were changed under this name: more than one where the path leaves open which is meant."""
+    """The files that were changed under this name; more than one if the path is ambiguous."""
     events: Sequence[StoryEvent]
-    """In the order of time."""
+    """Events in chronological order."""
     total: int
     """Number of events, including those that a limit left out."""
     readers: Sequence[str]
@@ -127,8 +127,8 @@ def notes(event: StoryEvent) -> list[str]:
 
 
 def in_order(events: Sequence[StoryEvent], limit: int | None) -> list[StoryEvent]:
-    """At most `limit` events in the order of time: what explains the file before what merely happened to it, and of
-    both the newest."""
+    """At most `limit` events in chronological order. Decisions, rules and memories are chosen before other events,
+    and newer before older ones."""
     chosen = sorted(events, key=lambda each: (each.kind not in _EXPLAINING, -each.at.timestamp()))
     return sorted(chosen[:limit], key=_moment)
 

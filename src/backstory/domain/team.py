@@ -120,15 +120,15 @@ class SpaceCopy(NamedTuple):
     """The id that it has on the server and here."""
     space: str
     stamp: str
-    """Its version on the server; empty for one that was saved here and not read back yet."""
+    """Its version on the server; empty for a memory that was saved here and not read back yet."""
     author: str
-    """For people to read; empty for the user of this machine."""
+    """The author's display name; empty for the user of this machine."""
 
 
 SPACE_SURFACE = "space"
 """The surface of copies: no vocabulary saves under this name."""
 JOINED_SPACES = "spaces.json"
-"""In the data directory: the spaces that this machine has joined, and the tokens for their servers."""
+"""The file in the data directory with the joined spaces and the tokens for their servers."""
 
 
 class Token(NamedTuple):

@@ -38,7 +38,7 @@ _ERRORS = {
     "month": 10 * DAY,
     "year": 60 * DAY,
 }
-"""How far people are usually off: the longer ago, the less precise they are."""
+"""The usual error of people's times, which grows with the distance."""
 _LENGTHS = {"minute": timedelta(minutes=1), "hour": timedelta(hours=1), "day": DAY, "week": WEEK}
 _MONTH_COUNTS = {"month": 1, "year": 12}
 _SHORT = {"m": "minute", "min": "minute", "h": "hour", "d": "day", "w": "week", "mo": "month"}
@@ -102,7 +102,7 @@ class _Moment(NamedTuple):
     start: datetime
     end: datetime
     error: timedelta = _NO_ERROR
-    """By how much the speaker may be off."""
+    """The possible error of the speaker."""
 
 
 class TimeSpan(NamedTuple):

@@ -87,7 +87,7 @@ def _only(importer: Importer, places: Places) -> Path:
     stores = _existing_stores(importer, places)
     if not stores:
         raise InvalidInput(
-            f"No store of {importer.title} is in the places where it keeps them.",
+            f"No store of {importer.title} was found in its usual locations.",
             hint=f"Name the file or its folder: backstory import {importer.name} PATH.",
         )
     if len(stores) > 1:

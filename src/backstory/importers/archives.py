@@ -49,7 +49,7 @@ def archive_importer(reader: Reader) -> Importer:
                     yield UnplacedRecords("conversations", reason, count)
         if passed_over and not conversations:
             raise Unreadable(
-                f"{path} holds nothing that {reader.title} wrote.",
+                f"{path} contains nothing that {reader.title} wrote.",
                 hint="Is it the archive of another service?",
             )
 

@@ -122,7 +122,7 @@ class MemoryArrival:
         return sorted(self._present(sorted(gone))[0].values(), key=lambda memory: memory.id)
 
     def supersede(self, former: Memory, by: Memory) -> None:
-        """Archive the former memory, and add it to the history of the one that replaces it."""
+        """Archive the former memory, and add it to the history of its replacement."""
         version = Former(
             former.text,
             former.category,

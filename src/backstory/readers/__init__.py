@@ -72,7 +72,7 @@ class Places(NamedTuple):
     projects: tuple[Path, ...] = ()
     """Directories that other histories mention. Some assistants store their history in the project."""
     roots: Mapping[str, tuple[Path, ...]] = MappingProxyType({})
-    """By reader, directories named by the user. They are read in addition to the usual ones."""
+    """Directories that the user named, by reader. They are read in addition to the usual ones."""
 
 
 class Source(NamedTuple):
@@ -215,7 +215,7 @@ class Piece(NamedTuple):
     usage: Sequence[ModelCall] = ()
     """Model calls. A call with a known key replaces the earlier one if it has more output."""
     late_results: Mapping[str, CallResult] = MappingProxyType({})
-    """By call id, results of calls in earlier pieces."""
+    """Results of calls in earlier pieces, by call id."""
 
 
 class Resume(NamedTuple):
@@ -285,7 +285,7 @@ class Reader(NamedTuple):
     Raises Unreadable for a source that cannot be read (encrypted, or newer than this reader), and OSError if the source
     vanishes."""
     rereads: Callable[[Iterable[Path]], Iterable[Path]] | None = None
-    """Given new files, yield older files whose result changes because of them even though their bytes did not.
+    """For new files, yield older files whose result changes because of them even though their bytes did not.
 
     They are read again from the start. None if files are independent of each other."""
     in_projects: bool = False

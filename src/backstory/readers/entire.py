@@ -114,7 +114,7 @@ def _blobs(repository: Path, objects: Sequence[str]) -> list[bytes]:
     for _ in objects:
         header = _HEADER.match(raw, at)
         if header is None:
-            raise Unreadable("Git answered otherwise than expected.")
+            raise Unreadable("Git sent an unexpected answer.")
         size = int(header["size"] or 0)
         blobs.append(raw[header.end() : header.end() + size])
         at = header.end() + (size + 1 if header["kind"] else 0)

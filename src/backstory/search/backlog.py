@@ -1,7 +1,7 @@
-"""Give every text its vectors: in the background, the most urgent first, and never with a lock held while embedding.
+"""Compute the vectors of every text: in the background, most urgent first, and never while holding a lock.
 
-The queue is a table, so a crash loses nothing: whoever comes next goes on. A text is leased to one process at
-a time; a lease that is not kept ends by itself.
+The queue is a table, so a crash loses nothing: the next process continues. A text is leased to one process at
+a time; a lease that is not renewed expires.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ PATIENCE_S = (
     2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
 )
 MODEL_PATIENCE_S = (
-    0.3  # CPU time of loading the model that a call waits for; what else a new process does is not counted
+    0.3  # CPU seconds of model loading that a call waits for; other work of a new process does not count
 )
 LONGEST_WAIT_S = 10.0  # for a machine that gives it none
-PROBE = "Can you hear me?"  # tells a text that cannot be embedded from an embedder that cannot embed
+PROBE = "Can you hear me?"  # distinguishes a text that cannot be embedded from an embedder that fails
 
 
 class QueryVector(NamedTuple):
@@ -67,8 +67,8 @@ class Backlog:
         is_busy: Callable[[], bool] = is_busy,
         model_patience_s: float = MODEL_PATIENCE_S,
     ) -> None:
-        """While it `is_serving`, somebody waits for each answer: better one by words than a late one. While the machine
-        `is_busy`, its user has half of the time that embedding would take."""
+        """While `is_serving()`, a caller waits for the answer: a search by words is better than a late one. While
+        `is_busy()`, embedding uses only half of its time, and leaves the rest to the user."""
         self._store = store
         self._embedder = embedder
         self._problems = problems or Problems()
@@ -102,11 +102,11 @@ class Backlog:
 
     @property
     def problem(self) -> str | None:
-        """Why texts are not embedded at the moment."""
+        """The reason why texts are currently not embedded; None if there is none."""
         return self._problems.message(NAME)
 
     def query(self, text: str) -> QueryVector:
-        """Embed a query, after the few texts that may still wait: what was just saved can be found."""
+        """Embed a query, after a few waiting texts, so that texts that were just saved can be found."""
         if not self._has_model():
             return QueryVector(notices=("Searched by words alone: the model is still being loaded.",))
         try:
@@ -123,7 +123,7 @@ class Backlog:
         try:
             return self._catch_up(self.space) == 0
         except BackstoryError:
-            self.wake()  # the background says what is wrong, and tries again
+            self.wake()  # the background reports the problem and tries again
             return False
 
     def drain(self, progress: Callable[[int], None] = lambda count: None) -> int:
@@ -176,7 +176,7 @@ class Backlog:
             try:
                 if not (waiting := self._claim(space, lease_ms=0)):
                     left = self._store.vectors.count_waiting(space)  # none if the background was faster
-                    self.wake()  # it says why those that are left were refused
+                    self.wake()  # its message gives the reason for the refused texts
                     break
                 self._embed(space, waiting)
             except (NotAllowed, StorageFull):
@@ -185,7 +185,7 @@ class Backlog:
         return left
 
     def _work(self) -> float | None:
-        """Embed what is free. How long to sleep, unless something new comes earlier; None when nothing waits."""
+        """Embed the texts without a lease. Returns the time to sleep unless new texts arrive; None if no text waits."""
         space = self.space
         self._refused.clear()
         # after a failure the lease on what failed is still ours: a lease of 0 takes it all the same
@@ -200,7 +200,7 @@ class Backlog:
         return LEASE_MS / 1000 if self._store.vectors.count_waiting(space) else None
 
     def _claim(self, space: int, *, lease_ms: int) -> list[PendingText]:
-        """Texts to embed, without those that were refused before: one bad text must not keep the others waiting."""
+        """Lease texts to embed, without refused ones: one bad text must not delay the others."""
         claimed = self._store.vectors.claim(space, BATCH + len(self._refused), lease_ms=lease_ms)
         return [text for text in claimed if (text.entry, text.revision) not in self._refused]
 
@@ -215,7 +215,7 @@ class Backlog:
         return len(embedded)
 
     def _embed_batch(self, space: int, waiting: Sequence[PendingText]) -> list[EntryVectors]:
-        """Without the texts that are refused, which are kept in mind. Raises when it is not the texts' fault."""
+        """Embed a batch without refused texts, which are remembered. Raises if the embedder fails and not a text."""
         try:
             return self._embedded(space, waiting)
         except BackstoryError as error:

@@ -1,8 +1,8 @@
-"""Which entries a search reads: by BM25 over every entry that has a word of the query, before any text is read.
+"""Choose the entries that a search reads: by BM25 over every entry with a word of the query, before any text is read.
 
-What people and assistants said, what tools were given or printed, and memories are chosen apart: two thirds of all entries are of
-the second kind and few are memories, so one would crowd out the others. The same postings tell how well each conversation matches as a whole.
-"""
+Messages, arguments and output of tools, and memories are chosen separately: two thirds of all entries belong to tools
+and few are memories, so tools would crowd out the others. The same postings show how well each complete conversation
+matches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-SAMPLED = 10  # times as many as are wanted: scores that are looked at first
+SAMPLED = 10  # factor by which more scores are compared first than are needed
 CONVERSATION_SATURATION = 4.0  # BM25's k1 for a conversation: a word counts once for each message that has it
 CONVERSATION_LENGTH_SHARE = 0.3  # BM25's b
 
@@ -35,7 +35,7 @@ class WeightedWord(NamedTuple):
 
 
 class Quota(NamedTuple):
-    """How many candidates of each kind are read."""
+    """The number of candidates of each kind to read."""
 
     said: int
     quiet: int
@@ -98,7 +98,7 @@ def _facts_of(shapes: Shapes) -> _Facts:
 
 
 def _sums(words: Sequence[WeightedWord], size: int) -> Floats:
-    """For each number the weights of the words that its entry has, up to a size."""
+    """The sum of the weights of its words for each entry number, up to `size`."""
     if not words:
         return np.zeros(size)
     entries = np.concatenate([each.entries for each in words])
@@ -108,7 +108,7 @@ def _sums(words: Sequence[WeightedWord], size: int) -> Floats:
 
 
 def _with_shapes(entries: Numbers, shapes: Shapes) -> Numbers:
-    """Those that were there when the shapes were read; mostly all, and then nothing is copied."""
+    """The entries that existed when the shapes were read; usually all of them, and then nothing is copied."""
     size = len(shapes.size)
     known: Numbers = entries if entries.max(initial=-1) < size else entries[entries < size]
     return known
@@ -126,7 +126,7 @@ def _best(entries: Numbers, scores: Floats, most: int) -> list[int]:
 
 
 class ConversationMatches(NamedTuple):
-    """By the code of a thread."""
+    """Scores of complete conversations, by the code of a thread."""
 
     words: Floats
     """BM25 of all that was said in it, as a share of the query's weight."""
@@ -136,7 +136,7 @@ class ConversationMatches(NamedTuple):
 def match_conversations(
     words: Sequence[WeightedWord], shapes: Shapes, passing: Passing | None
 ) -> ConversationMatches:
-    """How well whole conversations match; `weight` of a word is its weight beside its rarity, which is counted here."""
+    """Score complete conversations. `weight` of a word excludes its rarity, which is computed here."""
     threads = len(shapes.thread_names)
     mean_size = float(shapes.said_size.sum()) / max(int(np.count_nonzero(shapes.said_size)), 1)
     length = shapes.said_size / max(mean_size, 1.0)

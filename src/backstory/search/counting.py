@@ -1,4 +1,4 @@
-"""Where the words of a query stand in the texts of its candidates, and how often."""
+"""The positions and counts of a query's words in the texts of its candidates."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-MOST_PLACES = 100  # of a word in a text that are looked at for another beside it
+MOST_PLACES = 100  # occurrences of a word in a text that are checked for a neighbouring word
 # the ending of a word, and what parts it from the next; bounded, or each place in a long run of letters would read the rest of it
 _BETWEEN = lazy_pattern(r"[^\W_]{0,12}+[\W_]+")
 
 
 class LoweredTexts(Sequence[str]):
-    """Texts in lower case, each made when it is first needed: a third of the candidates are judged by their vectors alone."""
+    """Texts in lower case, each made when it is first needed: a third of the candidates are judged by their vectors
+    alone."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -47,17 +48,17 @@ class LoweredTexts(Sequence[str]):
 
 
 class Holders:
-    """Which of some entries hold a unit: asked for each of some sixty units, so the entries are marked once."""
+    """Finds the entries that contain a unit. It is used for about sixty units, so the entries are marked once."""
 
     def __init__(self, entry: Ints) -> None:
         self.count = len(entry)
         self._entry = entry
-        # the last place stands for every number beyond the highest
+        # the last place is for every number beyond the highest
         self._column = np.full(int(entry.max(initial=0)) + 2, -1, np.int32)
         self._column[entry] = np.arange(len(entry))
 
     def columns(self, posting: Posting) -> Ints:
-        """The columns of the entries that hold the unit of a posting, in no particular order."""
+        """The columns of the entries that contain the unit of a posting, unordered."""
         if len(posting.entries) > SEARCHED * self.count:
             return np.flatnonzero(are_among(self._entry, posting.entries[::-1]))
         columns = self._column.take(posting.entries, mode="clip")
@@ -65,7 +66,9 @@ class Holders:
 
 
 def counts_of(postings: Sequence[Posting], holders: Holders, texts: Sequence[str]) -> Floats:
-    """The index knows which texts hold a word in any of its forms; how often is counted by what the forms share."""
+    """The count of each word in each text.
+
+    The index knows the texts that contain any form of a word; occurrences are counted by the stem of the forms."""
     counts = np.zeros((len(postings), len(texts)))
     for own, posting in zip(counts, postings, strict=True):
         is_word = len(posting.unit.words) == 1
@@ -81,7 +84,9 @@ def counts_of(postings: Sequence[Posting], holders: Holders, texts: Sequence[str
 def words_together(
     pairs: Sequence[Unit], terms: Sequence[Term], counts: Floats, texts: Sequence[str]
 ) -> Floats:
-    """Looked for in the texts that hold both words: the index would read every place of both in the whole store."""
+    """The pairs that directly follow each other.
+
+    Only texts with both words are searched: the index would read every position of both in the store."""
     rows = {term.unit.words: row for row, term in enumerate(terms)}
     together = np.zeros(len(texts))
     for left, right in (unit.words for unit in pairs):
@@ -99,7 +104,7 @@ def _stand_together(text: str, left: str, right: str) -> bool:
     """Return whether one word directly follows the other, in any of their forms, also within a name such as
     `getUser`."""
     place = text.find(left)
-    if place < 0:  # what holds both without having any in its text has them in its key and tags
+    if place < 0:  # a match without the words in its text has them in its key and tags
         return right not in text
     for _ in range(MOST_PLACES):
         end = place + len(left)

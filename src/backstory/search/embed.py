@@ -34,7 +34,7 @@ class Embedder(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many texts are best given at once: many save an endpoint's round trips, one can be stopped soonest."""
+        """The best batch size: large batches save an endpoint's round trips, small ones can be cancelled sooner."""
 
     @property
     def dimensions(self) -> int:
@@ -52,7 +52,7 @@ class Embedder(Protocol):
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """A row for each text. Raises Unavailable whatever goes wrong: without vectors words still find."""
+    """A vector for each text, as rows. Raises Unavailable for every error, so that search continues by words."""
     try:
         vectors = embedder.embed(texts)
     except BackstoryError:
@@ -70,7 +70,7 @@ def missing_packages() -> list[str]:
 
 
 def reason_for_words_only() -> str:
-    """Why a process without an embedder has none."""
+    """The reason why a process has no embedder."""
     missing = missing_packages()
     return f"{missing[0]} is not installed" if missing else "embeddings are switched off"
 

@@ -48,7 +48,7 @@ class Endpoint:
         try:
             vectors = _unit_vectors(_in_order(reply, len(texts)))
         except (ValueError, TypeError, KeyError) as error:
-            raise self._remote.unavailable(f"sent no list of vectors: {error}") from error
+            raise self._remote.unavailable(f"did not send a list of vectors: {error}") from error
         with self._comparing:
             self._dimensions = self._dimensions or vectors.shape[1]
         if vectors.shape[1] != self._dimensions:

@@ -27,21 +27,21 @@ Strategy = Literal["hybrid", "text"]
 
 
 class Hit(NamedTuple):
-    """A memory, or a conversation by its best place, and why it stands where it does."""
+    """A memory, or a conversation with its best place, and the parts of its score."""
 
     entry: int
     score: float
     """The value by which the hits of one query are ordered."""
     certainty: float
-    """0 to 1: how likely this is what was meant; comparable between queries (docs/scores.md)."""
+    """The probability, from 0 to 1, that the query meant this hit; comparable between queries (docs/scores.md)."""
     project: str
     parts: Mapping[str, float] = MappingProxyType({})
     conversation: str | None = None
-    """The conversation that it speaks for; None for a memory."""
+    """The id of its conversation; None for a memory."""
     other_places: tuple[int, ...] = ()
     """Further entries of the same conversation that match, the best first."""
     is_apt: bool = True
-    """Does more than ask the same, and holds the rarest name that is asked for."""
+    """True if it does more than repeat the question, and contains the rarest name in it."""
 
     @property
     def identity(self) -> str | int:
@@ -50,7 +50,7 @@ class Hit(NamedTuple):
 
     @property
     def known_parts(self) -> dict[str, float]:
-        """For people: of a text without a vector nothing is known of its meaning."""
+        """The known parts of the score; a text without a vector has no known meaning."""
         unknown = {"meaning", "cosine"} if math.isnan(self.parts.get("cosine", math.nan)) else set()
         return {name: part for name, part in self.parts.items() if name not in unknown}
 
@@ -72,7 +72,7 @@ class Search:
     def __init__(
         self, store: Store, backlog: Backlog | None, notices: Callable[[], tuple[str, ...]] = tuple
     ) -> None:
-        """`notices`: what whoever reads any answer should know, such as what could not be read."""
+        """`notices` returns notices for every answer, such as unreadable files."""
         self._store = store
         self._backlog = backlog
         self._notices = notices
@@ -87,10 +87,11 @@ class Search:
         units: Sequence[Unit] | None = None,
         only_relevant: bool = True,
     ) -> Found:
-        """The hits of a query, best first: each conversation once, or each of its messages. None if the
-        query has nothing to do with the store. `where` excludes; a larger `pool` compares more candidates.
-        With `units` the query is searched by these words alone, and not by meaning or related words.
-        Without `only_relevant` the nearest are returned even where nothing has to do with the query."""
+        """The hits of a query, best first: each conversation once, or each of its messages.
+
+        Empty if the query is unrelated to the store. `where` excludes; a larger `pool` compares more candidates. With
+        `units` the query is searched by these words alone, and not by meaning or related words. Without
+        `only_relevant` the nearest hits are returned even if none is related to the query."""
         backlog = self._backlog if units is None else None
 
         def search(store: Store) -> Found:

@@ -1,7 +1,7 @@
 """The evidence for a query and each candidate text, gathered from the text index and the vectors.
 
-A filter is applied wherever candidates are chosen, so that nothing is weighed that the caller may not see. What a
-candidate lacks is told apart from what is not known of it: a text without a vector has the cosine NaN.
+Every choice of candidates applies the filter, so that entries the caller may not see have no influence. Missing
+and unknown evidence differ: a text without a vector has the cosine NaN.
 """
 
 from __future__ import annotations
@@ -37,16 +37,19 @@ BUDGET = 2_000_000  # postings read for a query; bounds its cost in a store of a
 RELATED_BUDGET = 400_000
 LONG_QUERY_UNITS = 400  # of which those are searched that say most
 EDGE, EDGE_WORTH = 200, 2.0  # characters at the beginning and end of a long query, and what their words count
-COMMON = 0.03  # of all entries: a related word that stands in more says nothing
-FEW, RARE = 5, 0.001  # texts, and share of all texts, that hold a rare name
+COMMON = 0.03  # share of all entries; a related word in more of them says nothing
+FEW, RARE = 5, 0.001  # maximum number and share of texts that contain a rare name
 QUOTA = Quota(said=120, quiet=30, memories=60)  # entries read
-RELATED_CHOICE = 0.5  # of a word's weight, for one that means nearly the same, when candidates are chosen
-NEAR, NEAR_MEMORIES = 40, 10  # entries proposed by their vectors, and memories beside them
-ASKED, MOST_ASKED = 0.5, 30  # share of the query that a message holds whose reply is read too, and how many
-ACCOMPANIED = 30  # of the best by words, and of the nearest: read with what was said beside them
-SHORT = 800  # characters: a longer message is read without those beside it
-CROWD, NEIGHBOURS = 100, 15  # of the nearest to the query, and of those the nearest to each
-ALONE = 25  # vectors: so many with as many are multiplied on this thread
+RELATED_CHOICE = 0.5  # share of a word's weight for a related word, when candidates are chosen
+NEAR, NEAR_MEMORIES = 40, 10  # entries proposed by their vectors, and additional memories
+ASKED, MOST_ASKED = (
+    0.5,
+    30,
+)  # minimum share of the query in a message whose reply is read too, and maximum number of these
+ACCOMPANIED = 30  # number of the best by words and of the nearest whose neighbouring messages are read
+SHORT = 800  # characters: a longer message is read without its neighbours
+CROWD, NEIGHBOURS = 100, 15  # number of texts nearest to the query, and of the nearest to each of these
+ALONE = 25  # vectors: products up to this size are computed on this thread
 CROWDED = 0.25  # of how crowded a text is, off its cosine
 FEW_WAITING = 0.03  # of all entries: where no more lack their vectors, those know more than related words
 
@@ -62,25 +65,25 @@ class Evidence(NamedTuple):
     """The beginnings of the texts, in which words are counted."""
     entry: Ints
     counts: Floats
-    """How often each term stands in each text."""
+    """The number of occurrences of each term in each text."""
     related: Floats
-    """How much of a term's rarity is there in words that mean nearly the same."""
+    """The share of a term's rarity that related words contribute."""
     together: Floats
-    """Rarity of query words that stand side by side in query and text."""
+    """Rarity of query words that are neighbours in both query and text."""
     cosine: Floats
     crowding: Floats
-    """How near a text is to others that are near to the query, against their mean: one that is near to everything says little
-    by being near to the query too. 0 where that is not known."""
+    """The nearness of a text to other texts near the query, relative to their mean.
+
+    A text that is near to everything says little by being near to the query. 0 if unknown."""
     prompt: Ints
-    """The column of what a message answers; -1 when that is not known or nothing is asked."""
+    """The column of the message that this one answers; -1 if unknown or if there is no question."""
     before: Ints
-    """The column of what was said just before a message; -1 when nothing was, or the message is so long that it stands
-    for itself."""
+    """The column of the previous message; -1 if there is none, or if the message is long enough to be judged alone."""
     after: Ints
     is_said: Flags
-    """A message that somebody said."""
+    """True for messages of people and assistants."""
     is_candidate: Flags
-    """False for what is only there because a candidate answers it."""
+    """False for messages that are present only because a candidate answers them."""
     conversations: ConversationMatches
     has_known_word: bool
     """True if any text in the store contains a word of the query."""
@@ -91,7 +94,7 @@ class Evidence(NamedTuple):
 
     @property
     def nearness(self) -> Floats:
-        """The cosine without what a text has with every query of the kind."""
+        """The cosine without the part that a text has in common with every such query."""
         return self.cosine - CROWDED * self.crowding
 
     @property
@@ -102,9 +105,9 @@ class Evidence(NamedTuple):
 class _Words(NamedTuple):
     postings: list[Posting]
     pairs: list[Unit]
-    """Words that stand side by side in the query."""
+    """Pairs of neighbouring words in the query."""
     related: list[list[tuple[Posting, float]]]
-    """For each posting those of related words, and how related they are."""
+    """For each posting, the postings of related words with their similarity."""
 
 
 class Gathering:
@@ -119,7 +122,7 @@ class Gathering:
         pool: int = 1,
         only: Sequence[Unit] | None = None,
     ) -> None:
-        """`only` are the words to search by, in place of those of the query and of words related to them."""
+        """`only` are words to search by, instead of those of the query and related words."""
         self._store = store
         self._backlog = backlog
         self._query = query
@@ -198,10 +201,9 @@ class Gathering:
         return _Words(postings, pairs, self._related(postings) if is_wider else [[] for _ in postings])
 
     def _salient(self, units: Sequence[Unit]) -> list[Posting]:
-        """Those units of a long query that say most, in its order: rare ones, and those at its beginning and end, where people say what they want of the text that they paste.
-
-        Which are rare is guessed from the model's vocabulary, in the order of how common words are, so that only twice as
-        many as are wanted are looked up."""
+        """The most significant units of a long query, in its order: rare ones, and those at its beginning and end,
+        where people state their request about a pasted text. Rarity is estimated from the model's vocabulary, which
+        is sorted by frequency, so that only twice the needed number is looked up."""
         query = self._query.lower()
         edges = query[:EDGE] + query[-EDGE:]
         worth = [EDGE_WORTH if unit.words[0] in edges else 1.0 for unit in units]
@@ -236,7 +238,7 @@ class Gathering:
         most = max(int(COMMON * self._size), 10)
         units = [Unit((word,)) for word in wanted]
         if (most + 1) * len(units) <= RELATED_BUDGET:
-            # of a word that stands in more it is enough to know that
+            # for a word in more entries, the number alone is enough
             related_postings = self._store.text.rare_postings(units, most)
         else:
             related_postings = self._store.text.postings(units, RELATED_BUDGET)
@@ -269,10 +271,10 @@ class Gathering:
     def _read(
         self, words: _Words, terms: Sequence[Term], near: Mapping[int, float]
     ) -> tuple[Candidates, list[EntryText]]:
-        """The candidates, and those of them that the filter lets through with what is near.
+        """The candidates: postings without the filter, then filtered, with the nearest entries.
 
-        Reading postings without the filter is several times cheaper. It is enough unless the filter then leaves
-        too little, and there was more than was looked at."""
+        Reading postings without the filter is several times cheaper, and is enough unless the filter leaves too few
+        and further entries exist."""
         choice = self._chosen(words, terms)
         readings = self._store.entries.readings({*choice.entries, *near}, self._where)
         is_whole = choice.is_whole and all(posting.is_whole for posting in words.postings)
@@ -301,7 +303,9 @@ class Gathering:
 
     @property
     def _most_near(self) -> int:
-        """How many entries are proposed by their vectors. Memories alone are judged by these mostly, so the whole crowd around the query is compared."""
+        """The number of entries that are proposed by their vectors.
+
+        If only memories are searched, vectors decide most, so more of the texts near the query are compared."""
         return (CROWD if self._where.kinds == (Kind.MEMORY,) else NEAR) * self._pool
 
     def _near(self, meaning: QueryVector | None) -> Mapping[int, float]:
@@ -353,8 +357,8 @@ class Gathering:
         return self._store.entries.readings({*replies.values()} - known, self._where)
 
     def _neighbours(self, readings: Sequence[EntryText], best: Sequence[int]) -> list[EntryText]:
-        """Messages next to the best ones, and after those that begin a conversation: these may be all there is of
-        it."""
+        """Messages next to the best ones, and the first answers after a conversation's first message, which may
+        be its only other message."""
         among = set(best)
         outlines = [o for o, _ in readings if not o.seq or (o.size < SHORT and o.entry in among)]
         known = {reading.outline.entry for reading in readings}
@@ -385,7 +389,8 @@ def _crowding(vectors: Vector) -> Floats:
 
 
 def _products(vectors: Vector) -> Vector:
-    """Each with each, part by part: what is larger, BLAS shares with other threads that spin for it."""
+    """The product of each vector with each, in parts: BLAS distributes larger products over threads that spin while
+    they wait."""
     products = np.empty((len(vectors), len(vectors)), np.float32)
     parts = [slice(start, start + ALONE) for start in range(0, len(vectors), ALONE)]
     for number, rows in enumerate(parts):

@@ -1,4 +1,4 @@
-"""Conversations with the subagents and forks that they started, which speak for them."""
+"""Families: conversations with the subagents and forks that they started."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ..domain.records import MINOR, ConversationOutline
 from ..store import Store
 
 FEW = 1_000
-"""So many are looked up one by one; to find more, all are read."""
+"""Up to this number, conversations are looked up one by one; for more, all are read."""
 
 
 class Families(NamedTuple):
     heads: dict[str, ConversationOutline]
-    """By id; `updated_ms` is that of whoever of the family spoke last."""
+    """Heads of families by id; `updated_ms` is the time of the family's last message."""
     head_of: dict[str, str]
-    """By any member's id."""
+    """The head of a family, by the id of any member."""
     members_of: dict[str, list[str]]
     """The head first."""
 
@@ -30,8 +30,10 @@ class Families(NamedTuple):
         among: Collection[str] | None = None,
         are_apart: bool = False,
     ) -> Families:
-        """The families that have a member which is asked for. With `among` only those with one of these ids are needed; more may
-        come. A conversation whose parent is not known heads its own family; with `are_apart` every one does."""
+        """The families that have a member which is asked for.
+
+        With `among` only those with one of these ids are needed; more may come. A conversation whose parent is not
+        known heads its own family; with `are_apart` every one does."""
         is_few = among is not None and len(among) <= FEW
         room = store.conversations
         asked = _by_id(room.outlines_of(among or (), which) if is_few else room.outlines(which))
@@ -42,7 +44,7 @@ class Families(NamedTuple):
             known |= started
         families = cls({}, {}, {})
         for outline in sorted(asked.values()):
-            # most speak for themselves
+            # most conversations have no family
             families._add(_head(outline, known) if outline.kind in MINOR else outline, outline)
         return families
 
@@ -65,8 +67,8 @@ class Families(NamedTuple):
 
 
 def family_heads(store: Store, conversations: Collection[str]) -> dict[str, str]:
-    """For each conversation the one that speaks for it: itself, or what started it."""
-    # most speak for themselves, and of those nothing need be read
+    """For each conversation the head of its family: itself, or the conversation that started it."""
+    # most conversations have no family, and nothing need be read for them
     minor = _by_id(store.conversations.outlines_of(conversations, ConversationFilter(kinds=MINOR)))
     known = _with_ancestors(store, minor)
     return {id: _head(minor[id], known).id if id in minor else id for id in conversations}
@@ -75,7 +77,7 @@ def family_heads(store: Store, conversations: Collection[str]) -> dict[str, str]
 def descendants(
     store: Store, of: Collection[str], which: ConversationFilter
 ) -> dict[str, ConversationOutline]:
-    """By id what these conversations started, and what that started in turn, of those that match."""
+    """For each of these conversations, its direct and indirect descendants that match."""
     by_id: dict[str, ConversationOutline] = {}
     latest = set(of)
     while latest:
@@ -86,7 +88,7 @@ def descendants(
 
 
 def _with_ancestors(store: Store, asked: dict[str, ConversationOutline]) -> dict[str, ConversationOutline]:
-    """These and, as far as they are known, those that started them."""
+    """These conversations and their known ancestors."""
     known, latest = dict(asked), asked
     while latest:
         parents = {o.parent for o in latest.values() if o.parent and o.kind in MINOR}
@@ -96,7 +98,7 @@ def _with_ancestors(store: Store, asked: dict[str, ConversationOutline]) -> dict
 
 
 def _head(outline: ConversationOutline, known: dict[str, ConversationOutline]) -> ConversationOutline:
-    seen = {outline.id}  # files of others may tell of a ring
+    seen = {outline.id}  # foreign files may claim a cycle of parents
     while outline.kind in MINOR and outline.parent in known and outline.parent not in seen:
         outline = known[outline.parent]
         seen.add(outline.id)

@@ -22,7 +22,7 @@ TOUCHED_BELOW = 0.95  # a path of which one is the end of the other
 NAMED = 0.9
 NAMED_SHORTER = 0.75  # its last part alone, which other files may have too
 MOST_READ = 500
-"""Texts that are read for mentions, the newest: `index.ts` stands in every other one."""
+"""Maximum number of texts to read for mentions, newest first: every other text mentions `index.ts`."""
 
 _WORD = lazy_pattern(r"[^\W_]+")
 
@@ -51,7 +51,7 @@ def file_hits(store: Store, path: str, where: Filter) -> list[Hit]:
 
 
 def mentions(store: Store, path: str, where: Filter) -> list[FileMention]:
-    """In no particular order."""
+    """The entries that touched or mention a file, unordered."""
     sure = {
         did.entry: TOUCHED if match_path(did.value, path) is PathMatch.SAME else TOUCHED_BELOW
         for did in store.traces.touching(path, where)
@@ -75,7 +75,7 @@ def _marked(store: Store, path: str) -> dict[int, float]:
 
 
 def _named(store: Store, path: str, where: Filter, known: Collection[int]) -> list[FileMention]:
-    """Texts besides those that are known: what a tool was given says the file that it touched."""
+    """Further texts that mention the file: arguments of a tool name the file that it touched."""
     words = tuple(_WORD.findall("".join(path_parts(path)[-1:]).casefold()))[:MOST_TOGETHER]
     if not words:
         return []

@@ -1,4 +1,4 @@
-"""Which memories hold the words that a query requires."""
+"""Find the memories that contain the words a query requires."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Matching:
         self._places: dict[Unit, Numbers] = {}
 
     def find(self, query: Query, where: Filter, order: Order, ordered: int = ALL) -> Numbers:
-        """Entries that match and pass: at least so many in order, then the others."""
+        """Entries that match and pass the filter: at least `ordered` of them in order, then the others."""
         numbers, holding = self._store.memories.numbers, self._holding_all(query)
         if not query.excluded:
             return numbers(where, order, holding, ordered)
@@ -36,7 +36,7 @@ class Matching:
         return entries[~are_among(entries, self._holding_any(query.excluded))]
 
     def _holding_all(self, query: Query) -> Numbers | None:
-        """Entries that every clause matches; None where the query only says what is not wanted."""
+        """Entries that every clause matches; None if the query only excludes."""
         if not query.clauses:
             return None if query.excluded else numbers_of([])
         return reduce(common, map(self._holding_any, query.clauses))

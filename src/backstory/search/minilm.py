@@ -32,11 +32,10 @@ PROBE_SIZE = 64
 
 
 class MiniLM:
-    """Loaded at the first `embed`, once, whoever asks first.
+    """The local embedding model, loaded once at the first `embed`.
 
-    `degraded` says why, when this build of ONNX Runtime cannot run the int8 graph and the packaged, slower
-    one runs instead; the vectors are of the same space.
-    """
+    If this build of ONNX Runtime cannot run the int8 graph, the slower packaged graph is used, and `degraded` gives
+    the reason; its vectors belong to the same space."""
 
     model = MODEL
     dimensions = DIMENSIONS
@@ -64,7 +63,7 @@ class MiniLM:
         return vectors
 
     def _load(self) -> tuple[WordPiece, Network]:
-        # before onnxruntime, which imports a submodule of numpy first: beside another thread's `import numpy`
+        # import numpy before onnxruntime, which imports a submodule of numpy first: during another thread's `import numpy`
         # Python then breaks the tie of the two locks by giving one of them half a module
         _ = np.float32
         with self._loading:
@@ -98,8 +97,8 @@ class MiniLM:
 
 
 def _silence_telemetry() -> None:
-    """From 1.29 on, onnxruntime reports its use over the network and keeps an id in the user's home, unless this is set
-    before it is loaded."""
+    """Turn off the telemetry of onnxruntime: since 1.29 it reports its use over the network and stores an id in the
+    user's home, unless this variable is set before it is loaded."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # noqa: TID251  (it is written, not read)
 
 
@@ -138,7 +137,9 @@ def _int8_network(weights: Path, graphs: Path) -> Network:
 
 
 def _signed_products_overflow(graphs: Path) -> bool:
-    """Asked of the processor by a sum: ONNX Runtime's own switch for it misjudges the newest ones."""
+    """Return whether the processor overflows at sums of signed products.
+
+    A test computation decides, because ONNX Runtime misjudges the newest processors."""
     ones = np.ones((PROBE_SIZE, PROBE_SIZE), np.float32)
     sums = _session(graphs / "probe.onnx").run(None, {"rows": ones})[0]
     return not np.allclose(sums, PROBE_SIZE, rtol=0.01)
@@ -169,6 +170,6 @@ def _session(graph: Path, weights: Path | None = None) -> Any:
     options.log_severity_level = 4  # a refusal is an exception here, not a line on standard error
     if weights is not None:
         options.add_session_config_entry(WEIGHTS_FOLDER, str(weights))
-    # what is made of weights alone is made once, here; no operator of ours is exchanged for another
+    # constants are computed once, here; none of our operators is replaced
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     return onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])

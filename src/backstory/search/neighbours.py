@@ -23,7 +23,7 @@ def prompt_columns(
 
 
 def columns_beside(outlines: Sequence[Outline], is_said: Sequence[bool]) -> tuple[Ints, Ints]:
-    """For each message the columns of what was said before and after it, or -1."""
+    """For each message the columns of the messages before and after it, or -1."""
     spoken = [(column, o.thread, o.seq) for column, o in enumerate(outlines) if is_said[column]]
     places = {(thread, seq): column for column, thread, seq in spoken}
     before, after = np.full((2, len(outlines)), -1, np.int64)

@@ -19,8 +19,8 @@ class Passage(NamedTuple):
 
 
 def best_passage(text: str, words: Sequence[str], size: int = PASSAGE_CHARS) -> Passage:
-    """Around the place where most of the words stand together; `…` marks what was cut. Lines stay lines: code is
-    read as it was written."""
+    """The passage around the place with most of the words; `…` marks cuts. Line breaks stay, so that code is
+    readable."""
     text = text.strip()
     if len(text) <= size:
         return Passage(text, 0, is_whole=True)
@@ -33,7 +33,7 @@ def best_passage(text: str, words: Sequence[str], size: int = PASSAGE_CHARS) -> 
 
 
 def _densest(text: str, words: Sequence[str], size: int) -> int:
-    """Where the stretch begins that holds most different words; longer words count more."""
+    """The beginning of the stretch with most different words; longer words count more."""
     places = sorted((place, word) for word in set(map(stem, words)) for place in _places(text, word))
     best, where, first = 0, 0, 0
     occurrences: dict[str, int] = {}
@@ -52,7 +52,7 @@ def _densest(text: str, words: Sequence[str], size: int) -> int:
 
 
 def _places(text: str, word: str) -> Iterator[int]:
-    """Where it stands at the beginning of a word."""
+    """Positions where the text occurs at the beginning of a word."""
     place = text.find(word)
     while place >= 0:
         if not place or not text[place - 1].isalnum():

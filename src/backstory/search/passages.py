@@ -1,7 +1,6 @@
-"""Cut a long text into the passages that get a vector each.
+"""Split a long text into passages, each with a vector.
 
-A vector blurs what it covers, and the model reads no further than 256 word pieces, about 1,000 characters.
-"""
+A vector of a longer passage is less precise, and the model reads at most 256 word pieces, about 1,000 characters."""
 
 from __future__ import annotations
 
@@ -17,11 +16,10 @@ _SENTENCE_END = lazy_pattern(r"[.!?;:…]\s|[。！？]")
 
 
 def split_passages(text: str, size: int = PASSAGE_CHARS, most: int = MAX_PASSAGES) -> list[str]:
-    """Passages of at most `size` characters in their order, cut at the best border near their end.
+    """Passages of at most `size` characters in order, cut at the best border near their end.
 
-    Of a text with more than `most` of them an even sample stays, first and last included: a vector each for
-    a whole log file costs seconds and finds little, and text search reads all of it anyway.
-    """
+    If a text has more than `most`, an even sample is returned, including the first and the last: vectors for a
+    complete log file take seconds and find little, and text search reads all of it anyway."""
     passages = []
     start = 0
     while start < len(text):
@@ -46,14 +44,14 @@ def _end(text: str, start: int, size: int) -> int:
     left = len(text) - start
     if left <= size:
         return len(text)
-    # near the end the last two share what is left, so that none is a scrap
+    # near the end the last two share the rest, so that none is tiny
     latest = start + min(size, left // 2 + size // 8)
     earliest = start + max((latest - start) // 2, 1)
     return _border(text, earliest, latest)
 
 
 def _border(text: str, earliest: int, latest: int) -> int:
-    """Where a paragraph, a line, a sentence or a word ends; `latest` when nothing does."""
+    """The position at which a paragraph, a line, a sentence or a word ends; `latest` if there is none."""
     for mark in ("\n\n", "\n"):
         at = text.rfind(mark, earliest, latest)
         if at >= 0:

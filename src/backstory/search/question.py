@@ -1,6 +1,6 @@
 """Filters in a person's question: a time, a project or an assistant. Such words become a filter, and the answer
-says how they were understood. An ambiguous word is left alone: `today's browsers` is no day, and `a skill in
-Codex` no conversation with it."""
+says how they were understood. Ambiguous words are not interpreted: `today's browsers` is not a day, and `a
+skill in Codex` not a conversation with Codex."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from ..domain.lazy import lazy_pattern
 from ..domain.time_words import DAY, TimeMention, find_time
 
 LONGEST_QUESTION, MOST_LINES = 400, 3
-"""Characters and lines that a person types to ask. What has more was pasted, and a log or an issue speaks of times and projects of its own."""
+"""Maximum characters and lines of a typed question.
+
+A longer text was pasted, and a log or an issue has times and projects of its own."""
 MARGIN = timedelta(hours=6)
 """A day ends when people go to bed, and the clock that wrote a history may be another's."""
 
 _ASSISTANT = (
     r"\b(?:conversation|session|chat|talk|discussion)s? (?:with|in) (?P<assistant>[\w-]+(?: code| cli)?)\b"
 )
-# what is still to be done before a month has a deadline; what was said of it may be of any time
+# work "before" a future month has a deadline; messages about it may be of any time
 _TO_BE_DONE = lazy_pattern(
     r"\b(?:must|should|shall|ought|will|needs?|(?:have|has|going|remains?|left) to|to do|todos?|due|deadlines?|plan(?:s|ned)?|upcoming)\b",
     re.IGNORECASE,
@@ -47,7 +49,7 @@ class Question(NamedTuple):
     """The text to search for, without the words that became a filter."""
     where: Filter
     understood: tuple[str, ...] = ()
-    """In words for the caller; empty when nothing was taken out."""
+    """The understood filters in words for the caller; empty if there are none."""
 
 
 def read_question(
@@ -59,7 +61,9 @@ def read_question(
     *,
     parts: Collection[QuestionPart] = (*QuestionPart,),
 ) -> Question:
-    """Read these parts of a question. A filter that the caller gave is not overruled, a time narrows it, and a text that somebody pasted is left as it is."""
+    """Read these parts of a question.
+
+    The caller's own filters are not replaced, a time narrows them, and a pasted text is not interpreted."""
     question = Question(query, where)
     if len(query) > LONGEST_QUESTION or len(query.strip().splitlines()) > MOST_LINES:
         return question
@@ -90,7 +94,7 @@ def _with_time(question: Question, now: datetime) -> Question:
 
 
 def _narrowed(where: Filter, after: datetime | None, before: datetime | None) -> Filter | None:
-    """The filter within these bounds and its own, such as the last 60 days; None if no time is in both."""
+    """The filter within these bounds and its own, such as the last 60 days; None if they have no time in common."""
     latest = max((each for each in (where.created_after, after) if each), default=None)
     earliest = min((each for each in (where.created_before, before) if each), default=None)
     if latest is not None and earliest is not None and latest >= earliest:
@@ -119,8 +123,8 @@ def _with_assistant(question: Question, assistants: Callable[[], Sequence[str]])
 
 
 def _with_project(question: Question, projects: Callable[[], Sequence[str]]) -> Question:
-    """Where it is called a project, or the question ends with it: the same name may be a package, and what is asked be
-    said elsewhere."""
+    """A project's name counts only after the word "project" or at the end of the question: the name may also be a
+    package that other projects mention."""
     if not re.search(_PROJECT, question.query, re.IGNORECASE):
         return question
     by_name: dict[str, list[str]] = {}

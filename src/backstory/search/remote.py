@@ -29,8 +29,8 @@ FIRST_PAUSE_S = 0.25
 
 
 class Remote:
-    """`name` is what its settings start with: `embeddings_url`, `embeddings_key`. Every question, its retries
-    included, ends within `timeout_s`."""
+    """`name` is what its settings start with: `embeddings_url`, `embeddings_key`. Every request, including its retries,
+    ends within `timeout_s`."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Remote:
     ) -> None:
         self._name, self._path = name, path
         self._address = _checked_address(url, name)
-        # a header that http.client refuses would put the key into its error
+        # the error of a header that http.client refuses would contain the key
         if not (key.isascii() and key.isprintable()):
             raise InvalidInput(f"{name}_key must be printable ASCII.", field=f"{name}_key")
         self._key = key
@@ -70,7 +70,9 @@ class Remote:
             asked_for = headers.get("Retry-After", "")
             wait_s = float(asked_for) if asked_for.isdecimal() else pause_s
             if self._clock() + wait_s >= deadline:
-                raise self.unavailable(f"answered {status} and asks for more time than {self._timeout_s:g} s")
+                raise self.unavailable(
+                    f"answered {status} and asks to wait longer than {self._timeout_s:g} s"
+                )
             self._wait(wait_s)
             pause_s *= 2
 
@@ -83,7 +85,7 @@ class Remote:
         try:
             return json.loads(reply)
         except (ValueError, RecursionError) as error:
-            raise self.unavailable(f"sent no JSON: {error}") from error
+            raise self.unavailable(f"did not send JSON: {error}") from error
 
     def _hint(self, status: int) -> str:
         if status < 400:
@@ -104,7 +106,7 @@ class Remote:
         except TimeoutError as error:
             raise self.unavailable(f"did not answer within {self._timeout_s:g} s") from error
         except http.ReplyTooLarge as error:
-            raise self.unavailable("sent more than we read") from error
+            raise self.unavailable("sent too much data") from error
         except (OSError, client.HTTPException, UnicodeError) as error:
             raise self.unavailable(f"cannot be reached: {error}") from error
 

@@ -32,8 +32,8 @@ class Term(NamedTuple):
     rarity: float
     """Inverse document frequency: how much it says that a text has it."""
     is_rare_name: bool = False
-    """It is spelled like an identifier, a version, a hash or a path, and stands in few texts: who asks for it means
-    this very thing."""
+    """True if it is spelled like an identifier, a version, a hash or a path, and occurs in few texts: a query with
+    it means exactly this thing."""
 
 
 def rarity(frequency: int, store_size: int) -> float:
@@ -54,12 +54,12 @@ def guessed_rarity(words: Sequence[str]) -> float:
 
 
 def bm25(count: float | Length, length: Length) -> Length:
-    """How much a word says that stands so often in a text, whose length is a share of what is typical."""
+    """The BM25 weight of a word that occurs `count` times in a text; `length` is relative to the mean length."""
     return count * (SATURATION + 1) / (count + SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length))
 
 
 def stem(word: str) -> str:
-    """The beginning that the forms of a word share; good enough to count the places where an index knows it stands."""
+    """The common beginning of a word's forms; precise enough to count occurrences in texts that the index returned."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word[: -len(ending)]

@@ -1,9 +1,9 @@
 """Traits of each candidate: the speaker and the kind of conversation.
 
 The kind decides whose words count. With a coding assistant the answer is usually the assistant's; in a chat with a
-service it repeats at length what it was told; among people everybody speaks for themselves, in short messages that
-mean little without those beside them. What stands alone, a memory or the only message of its conversation, is
-judged by its own text."""
+service the assistant repeats the user's words at length; between people everyone contributes, in short messages that
+mean little without their neighbours. A memory, or the only message of its conversation, is judged by its own text
+alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Traits(NamedTuple):
     is_unanswered: Flags
     """All that was ever said to a coding assistant, which said nothing."""
     size: Floats
-    """In characters."""
+    """The size of each text in characters."""
 
 
 def traits_of(evidence: Evidence) -> Traits:

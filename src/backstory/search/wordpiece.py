@@ -26,7 +26,7 @@ _IDEOGRAPH = lazy_pattern(
     "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002a6df\U0002a700-\U0002b81f"
     "\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
-_DROPPED = {"Mn", "Cc", "Cf", "Co", "Cs"}  # accents, and what cannot be seen
+_DROPPED = {"Mn", "Cc", "Cf", "Co", "Cs"}  # accents and invisible characters
 
 
 class WordPiece:
@@ -39,7 +39,7 @@ class WordPiece:
         self._cached_ids = lru_cache(CACHED_RUNS)(self._ids_of_run)
 
     def encode(self, text: str, limit: int) -> list[int]:
-        """At most `limit` ids, the start and end marks included; what does not fit is cut off."""
+        """At most `limit` ids, including the start and end marks; the rest is cut off."""
         ids = [self._start]
         for run in _RUN.finditer(_CONTROL.sub("", text)):
             word = run.group()

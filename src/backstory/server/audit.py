@@ -1,7 +1,7 @@
-"""The audit log of calls. Each call is recorded before it begins; records are grouped, since every commit waits for the disk.
+"""The audit log of calls.
 
-Calls that begin during a write share the next commit, and outcomes are written with the next record.
-"""
+Each call is recorded before it begins; records are grouped, since every commit waits for the disk. Calls that begin
+during a write share the next commit, and outcomes are written with the next record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .sessionlog import SessionLog
 
 BEGUN, FAILED = "begun", "failed"
 OUTCOMES_WAIT_S = 0.05
-"""How long outcomes wait to be written together with a record."""
+"""Seconds that outcomes wait to be written together with a record."""
 PRUNE_EVERY = timedelta(days=1)
 
 
@@ -48,7 +48,9 @@ class AuditLog:
         kept_days: float | None = None,
         records_reads: bool = False,
     ) -> None:
-        """Records are deleted after `kept_days`; None retains them. `records_reads`: whether calls that only read are to be recorded."""
+        """Records are deleted after `kept_days`; None retains them.
+
+        `records_reads`: whether calls that only read are to be recorded."""
         self.records_reads = records_reads
         self._control = control
         self._kept_days = kept_days
@@ -113,7 +115,7 @@ class AuditLog:
             batch = self._next
             batch.records.append(record)
         with self._writing:
-            if not batch.is_done:  # else one of those who waited with us has written it
+            if not batch.is_done:  # otherwise a concurrent call has written it in its batch
                 self._commit(batch)
         if batch.error is not None:
             raise batch.error
@@ -132,7 +134,7 @@ class AuditLog:
             self._next = _Batch()
         try:
             self._control.team.audit(batch.records, batch.ends)
-        except Exception as error:  # whatever it is, it is raised by each of those who wait for this batch
+        except Exception as error:  # any error is raised in every call that waits for this batch
             batch.error = error
             with self._joining:
                 self._next.ends = batch.ends | self._next.ends

@@ -1,4 +1,4 @@
-"""Refusals that tell a client how to get a sufficient token (RFC 6750, RFC 9728)."""
+"""Refusals that describe how a client can get a sufficient token (RFC 6750, RFC 9728)."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Dispatcher:
         self._keeps_sessions = keeps_sessions
 
     def dispatch(self, client: ClientContext, request: HttpRequest, body: bytes) -> Response | Streamed:
-        """The answer to a POST, or the call that will give it. Raises Unavailable when the store is away."""
+        """The answer to a POST, or the call that will produce it. Raises Unavailable if the store cannot be reached."""
         id, statuses = wire.NO_ID, _STATUS
         try:
             message = wire.read(body)
@@ -116,7 +116,7 @@ class Dispatcher:
         return Response(200, self._line(client, request, call, lambda line: None), JSON)
 
     def _refuse_scope(self, client: ClientContext, tool: Tool) -> Response:
-        """The refusal for a caller whom the identity provider can give a higher scope."""
+        """The refusal for a caller who can get a higher scope from the identity provider."""
         with self._audited(client, tool) as outcomes:
             outcomes.append(REFUSED)
         self._metrics.called(tool.name, REFUSED, 0.0)

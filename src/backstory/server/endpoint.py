@@ -37,7 +37,7 @@ class McpEndpoint:
         if request.method not in ("POST", "DELETE"):
             return text(
                 405, "Messages are sent with POST.", (b"allow", b"POST, DELETE")
-            )  # we never speak unasked
+            )  # the server sends nothing without a request
         tenant = principal.tenant(team)
         if tenant is None:
             return text(404, "There is no such space.")

@@ -40,13 +40,13 @@ def serve_http(surfaces: Mapping[str, Surface], settings: Settings) -> int:
     address = read_address(settings.http)
     if settings.http_auth == "none" and not address.is_loopback:
         raise InvalidInput(
-            f"{settings.http} can be reached from other machines, and nothing says who may connect.",
+            f"{settings.http} can be reached from other machines, but would accept anyone.",
             hint=f"Set {variable('http_auth')} to token or oauth, or serve on 127.0.0.1.",
             field="http_auth",
         )
     allowed = _allowed(address, settings.http_hosts)
     share_heap()
-    os.umask(0o077)  # whatever a team server writes is its own user's alone
+    os.umask(0o077)  # files of a team server are readable by its own user only
     listening = _listen(address)
     team = TeamServer(surfaces, settings, allowed)
     protocol = prompt_http(settings.http_arrival_s)

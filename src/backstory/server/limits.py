@@ -15,7 +15,9 @@ class RateLimit:
     def __init__(self, per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()  # what is left, as of when
+        self._buckets: OrderedDict[str, tuple[float, float]] = (
+            OrderedDict()
+        )  # remaining requests, and the time of that count
 
     def wait_s(self, credential: str) -> float:
         """0 when one more request is within the limit, else the seconds until it would be."""

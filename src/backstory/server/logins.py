@@ -1,7 +1,7 @@
-"""Logins: good ones are believed for a second, failed ones written down, and throttled for the address they come from.
+"""Logins: successful ones are cached for a second; failed ones are recorded, and throttled by address.
 
-A token is always looked up before its address is: behind a proxy or a NAT many clients have one address, and one that
-guesses must not lock out the others. A token of ours never waits for the identity provider.
+The token is always looked up before the address: behind a proxy or a NAT many clients share an address, and a
+guessing client must not lock out the others. Our own tokens never wait for the identity provider.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .threads import Threads
 
 FAILURES_PER_MINUTE = 10.0
 BELIEVED_S = 1.0
-"""How long a revoked or expired token may still be accepted."""
+"""Seconds for which a revoked or expired token may still be accepted."""
 MOST_KNOWN = 10_000
 PROVIDER_THREADS = 4
 """Threads for tokens of an identity provider, whose keys may have to be fetched."""
@@ -71,7 +71,7 @@ class Logins:
         self._sign_in_threads = Threads(SIGN_IN_THREADS)
         self._clock = clock
         self._failures = RateLimit(FAILURES_PER_MINUTE, clock)
-        self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of what was given
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # by the hash of the token
 
     async def login(self, authorization: str, address: str, *, is_page: bool = False) -> Principal | None:
         """The principal of this header, or None. Raises TooManyFailures.

@@ -56,7 +56,7 @@ class Request(NamedTuple):
 
     @property
     def client(self) -> str:
-        """The name of the program that asks, where each request gives it."""
+        """The name of the client program, if the request contains it."""
         client = self.meta.get(_CLIENT)
         name = client.get("name") if isinstance(client, dict) else None
         return name if isinstance(name, str) else ""
@@ -85,7 +85,7 @@ def _check_envelope(meta: Json) -> None:
         if not isinstance(meta.get(key), kind):
             raise Refused(INVALID_PARAMS, f"Invalid params: _meta must hold {key}, {name}")
     if meta[VERSION] not in MODERN_VERSIONS:
-        # Naming the older versions too tells a client that it can still fall back to `initialize`.
+        # The older versions are listed too, so that a client knows it can fall back to `initialize`.
         versions = {"supported": list(VERSIONS), "requested": meta[VERSION]}
         raise Refused(UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", data=versions)
     if meta.get(_LEVEL) is not None:

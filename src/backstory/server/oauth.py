@@ -39,11 +39,11 @@ MAX_NAME_CHARS = 80
 FETCH_TIMEOUT_S = 10.0
 MAX_REPLY_BYTES = 1_000_000
 KEYS_FOR_S = 300.0
-"""How long keys are used before they are fetched again, and how long a withdrawn key may still be accepted."""
+"""Seconds after which keys are fetched again, and for which a withdrawn key may still be accepted."""
 LAST_GOOD_KEYS_FOR_S = 24 * 3600.0
-"""How long keys are used while the provider does not answer."""
+"""Seconds for which keys are used while the provider does not answer."""
 PATIENCE_S = 1.0
-"""How long a login with a known key waits for newer keys: a provider that hangs must not stop logins."""
+"""Seconds that a login with a known key waits for newer keys: a provider that hangs must not stop logins."""
 LEAST_REST_S = 10.0
 """Minimum pause between two fetches, regardless of their results and of the keys in tokens: no client can make the
 server query the provider more often."""
@@ -62,7 +62,9 @@ class KeySet:
         report: Callable[[str], None] = lambda problem: None,
         restore: Callable[[], tuple[Sequence[jwt.PyJWK], float] | None] = lambda: None,
     ) -> None:
-        """`fetch` raises FETCH_ERRORS, which `report` receives. `restore` returns keys of an earlier run and their age in seconds."""
+        """`fetch` raises FETCH_ERRORS, which `report` receives.
+
+        `restore` returns keys of an earlier run and their age in seconds."""
         self._fetch = fetch
         self._clock = clock
         self._report = report

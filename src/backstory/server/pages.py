@@ -1,9 +1,8 @@
 """The web pages of a team server: the local pages, restricted to each person's own tenant.
 
-A browser cannot send a bearer token by itself. After a login with a token the browser gets it as a cookie that no
-script can read and no other site can send. The token is checked for each page, so that a revoked one ends the login.
-People who sign in at the identity provider get the secret of a session of ours in that cookie.
-"""
+A browser does not send bearer tokens. After a login with a token the browser therefore gets it as a cookie that no
+script can read and no other site can send. The token is checked for each page, so that a revoked token ends the
+login. After a sign-in at the identity provider the cookie contains the secret of a web session."""
 
 from __future__ import annotations
 
@@ -174,8 +173,8 @@ class TeamPages:
         return None
 
     async def _login_again(self, request: Request) -> Response:
-        """The login page, or the way to the provider for somebody whose session there has ended here: the provider knows
-        whether they are still in their groups, and asks for nothing if they are still signed in there."""
+        """The login page, or a redirect to the provider if a web session has ended: the provider knows the current
+        groups, and asks nothing while the person is signed in there."""
         has_ended = request.cookies.get(COOKIE, "").startswith(SESSION_PREFIX)
         is_visit = request.method == "GET" and "text/html" in request.headers.get("accept", "")
         if self._sign_in is not None and has_ended and is_visit:

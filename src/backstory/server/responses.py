@@ -33,7 +33,7 @@ class HttpRequest(NamedTuple):
     method: str
     path: str
     headers: dict[str, str]
-    """One that came more than once has all its values, with commas between them. REQUEST_ID is that of the proxy that
+    """A repeated header has all its values, separated by commas. REQUEST_ID is that of the proxy that
     forwarded the request, or a new one."""
     address: str
     """The client's address."""
@@ -55,7 +55,7 @@ class TooLarge(Exception):
 
 
 class Gone(Exception):
-    """The client left before its request was whole."""
+    """The client disconnected before its request was complete."""
 
 
 def read_request(scope: MutableMapping[str, Any]) -> HttpRequest:

@@ -1,7 +1,7 @@
-"""`/spaces`: what laptops that joined a shared space ask of a team server, as JSON.
+"""`/spaces`: the JSON interface of a team server for laptops that joined a shared space.
 
-`GET /spaces` lists the caller's spaces. `POST /spaces/NAME/changes` tells what the space holds, `POST /spaces/NAME/deliveries` takes a
-memory that was saved on a laptop."""
+`GET /spaces` lists the caller's spaces. `POST /spaces/NAME/changes` returns the contents of the space, `POST
+/spaces/NAME/deliveries` accepts a memory that was saved on a laptop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STATUSES: tuple[tuple[type[BackstoryError], int], ...] = (
     (NotFound, 409),
     (StorageFull, 409),
 )
-"""A 404 is for a space, so what a delivery corrects and is gone has another status."""
+"""404 means an unknown space, so a delivery that corrects a deleted memory has another status."""
 
 
 class SpacesEndpoint:

@@ -110,7 +110,7 @@ class SingleSignOn:
         if not principal.scope:
             raise SignInFailed(
                 403,
-                f"You are signed in as {principal.name}, but nothing here is open to you:"
+                f"You are signed in as {principal.name}, but you have no permissions here:"
                 " neither your groups nor the granted scopes allow to read.",
             )
         return principal

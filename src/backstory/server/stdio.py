@@ -35,7 +35,7 @@ CHUNK_BYTES = 65_536
 PARENT_POLL_S = 0.5
 READY_AFTER_S = 1.0  # clients ask much when they have just connected
 
-# A client that closed our input waits about a second, one that sent a signal half of that, before it kills.
+# A client waits about a second after closing our input, and half a second after a signal, before it kills the server.
 GRACE_S = 0.7
 SIGNAL_GRACE_S = 0.3
 UNWIND_S = 0.1
@@ -73,7 +73,9 @@ class StdioServer:
         self._is_leaving = False
 
     def serve(self, heard: Heard | None = None) -> int:
-        """Serve the client until it closes its end of the pipe, a signal arrives or our parent exits. `heard` are earlier messages."""
+        """Serve the client until it closes its end of the pipe, a signal arrives or our parent exits.
+
+        `heard` are earlier messages."""
         share_heap()
         source, self._output = _claim_stdio()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -103,7 +105,9 @@ class StdioServer:
 
     def _read(self, source: int, alarm: int, heard: Heard) -> None:
         if heard.greeting:
-            self._conversation.receive(heard.greeting)  # for what it remembers: the client has its answer
+            self._conversation.receive(
+                heard.greeting
+            )  # only for its state: the client already has its answer
         if heard.is_answered:
             self._begin_sync()
         lines = wire.Lines(self._limit_bytes)
@@ -162,7 +166,7 @@ class StdioServer:
             with self._writing:
                 while rest:
                     rest = rest[os.write(self._output, rest) :]
-        except OSError:  # nobody reads any more
+        except OSError:  # the client has closed its end
             self._interrupt()
 
     def _leave(self, grace_s: float) -> None:

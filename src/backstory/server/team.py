@@ -73,7 +73,7 @@ class TeamServer:
     def __init__(
         self, surfaces: Mapping[str, Surface], settings: Settings, allowed: tuple[Host, ...]
     ) -> None:
-        # without tokens only this machine's own user can connect, unless a proxy with a name of its own stands before
+        # without tokens only this machine's own user can connect, unless a proxy with its own host name forwards requests
         is_personal = settings.http_auth == "none" and not settings.http_hosts
         self._settings = settings
         self._hosts = AllowedHosts(allowed)

@@ -32,7 +32,7 @@ from .metrics import BUCKETS_S, Gauges
 TRACES, METRICS = "/v1/traces", "/v1/metrics"
 EXPORT_MS = 15_000
 CLOSE_MS = 3_000
-"""How long the last export may take: a collector that is away must not hold up the end of a server."""
+"""Time limit for the last export: an unreachable collector must not delay the end of a server."""
 FRESH_S = 1.0
 SERVER_ERROR = 500
 _WITHOUT_MESSAGES = {"record_exception": False, "set_status_on_exception": False}
@@ -96,7 +96,7 @@ class Telemetry:
         self._responses.add(1, {"status": status})
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining spans and metrics."""
         trace_with(None)
         self._traces.force_flush(CLOSE_MS)
         self._traces.shutdown()
@@ -110,7 +110,7 @@ class Telemetry:
 
 
 class _ReadOnce:
-    """Values of gauges for one export: each gauge is observed by itself, and reading them asks every open store."""
+    """Values of gauges for one export. Gauges are observed one by one, and each reading would query every open store."""
 
     def __init__(self, gauges: Callable[[], Gauges]) -> None:
         self._gauges = gauges

@@ -28,7 +28,7 @@ class Job(Generic[T]):
     def run(self) -> None:
         try:
             result = self._work()
-        except BaseException as error:  # whatever it is, somebody waits
+        except BaseException as error:  # after any error, because a caller waits
             self._tell(self.result.set_exception, error)
         else:
             self._tell(self.result.set_result, result)
@@ -88,5 +88,5 @@ def event(line: bytes) -> bytes:
 
 
 def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: object) -> None:
-    with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+    with suppress(RuntimeError):  # the loop is closed: the caller has gone
         loop.call_soon_threadsafe(function, *arguments)

@@ -59,7 +59,7 @@ class Workers(Generic[Call]):
         self._queued_bytes = 0
         self._threads = 0
         self._idle = 0
-        self._begun: dict[int, float] = {}  # when what a thread does began
+        self._begun: dict[int, float] = {}  # start times of the calls that threads run
         self._is_watched = False  # whether one of the idle threads looks after the queue
         lock = Lock()
         self._arrived = Condition(lock)

@@ -34,7 +34,7 @@ def choose(choice: ProfileChoice, builtin: Mapping[str, Iterable[str]], known: I
     wanted = choice.name or FULL
     if wanted in profiles:
         if unknown := sorted(profiles[wanted] - every):
-            warnings.append(f"Profile {wanted!r} names tools that there are not: {', '.join(unknown)}.")
+            warnings.append(f"Profile {wanted!r} names unknown tools: {', '.join(unknown)}.")
         if tools := profiles[wanted] & every:
             return Profile(wanted, tools, tuple(warnings))
         reason = f"Profile {wanted!r} has no tools."

@@ -88,7 +88,7 @@ class Blame(CorePart):
         """Blame the lines `first` to `last` of a file on this machine. `places` are the folders of assistants.
 
         Raises NotFound for a missing file, and InvalidInput for missing lines."""
-        self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
+        self.caller.check_local("path", hint="Use a server on your own machine for this: backstory serve.")
         named = os.path.abspath(os.path.join(self.caller.directory, os.path.expanduser(path)))
         # Only the folder is resolved: git knows the file by its own name, even where that is a link.
         file = Path(named).parent.resolve() / os.path.basename(named)
@@ -97,7 +97,7 @@ class Blame(CorePart):
         if not 0 < first <= max(last, 1) or last > len(texts):
             raise InvalidInput(
                 f"{file.name} has {counted(len(texts), 'line')}.",
-                hint="Lines are counted from 1.",
+                hint="The first line is 1.",
                 field="line",
             )
         tree = work_tree(file.parent)
@@ -116,7 +116,7 @@ class Blame(CorePart):
 
         `begun` maps commits to the time of their predecessor: an earlier author of the same words did not write a
         line that came back later."""
-        self.caller.check_local("path", hint="Ask this of a server on your own machine: backstory serve.")
+        self.caller.check_local("path", hint="Use a server on your own machine for this: backstory serve.")
         blob = ask(tree, "cat-file", "blob", f"{commit}:{path}")
         data = os.fsencode(blob.text) if blob.is_ok else b""
         # Git itself looks for a null byte in the first 8,000 bytes to tell binary files.

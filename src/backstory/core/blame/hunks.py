@@ -41,7 +41,7 @@ def commit_range(tree: Path, text: str) -> CommitRange:
     """Parse `A..B`, `A...B` or a single commit. "" means the commits of the current branch. Raises InvalidInput."""
     # Anything with a dash would be an option of git, which has some that run programs.
     if text.startswith("-"):
-        raise InvalidInput(f"{text!r} is no range of commits.")
+        raise InvalidInput(f"{text!r} is not a range of commits.")
     begin, dots, end = text.partition("...") if "..." in text else text.partition("..")
     last = _commit(tree, end or "HEAD") if dots or not text else _commit(tree, text)
     if not text:
@@ -64,7 +64,7 @@ def commit_range(tree: Path, text: str) -> CommitRange:
 
 
 def _begun(tree: Path, last: str) -> dict[str, datetime]:
-    # by the time at which it was written: to rebase a branch makes all of its commits anew
+    # by author time, because a rebase creates all commits again
     log = (
         git(tree, "log", f"--max-count={MAX_COMMITS}", "--format=%H %at %P", last, timeout_s=TIMEOUT_S) or ""
     )
@@ -84,7 +84,7 @@ def _base(tree: Path, one: str, other: str) -> str:
 def _commit(tree: Path, name: str) -> str:
     commit = git(tree, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     if commit is None:
-        raise InvalidInput(f"There is no commit {name!r}.", hint="Use a range as git takes it: main..HEAD")
+        raise InvalidInput(f"There is no commit {name!r}.", hint="Use a range in git syntax: main..HEAD")
     return commit.strip()
 
 
@@ -115,7 +115,7 @@ def _hunks(text: str) -> Iterator[Hunk]:
             removed_count, first, count = (int(number or "1") for number in match.groups())
             removed = tuple(next(lines, "")[1:] for _ in range(removed_count))
             rest = (next(lines, "") for _ in range(count))
-            # where a last line has no newline, a note about that stands between the two
+            # git prints "\ No newline at end of file" between the two parts
             if count and next(rest, "").startswith("\\"):
                 next(lines, "")
             for _ in rest:

@@ -14,7 +14,7 @@ SURE_WEIGHT = 3.0
 """The weight of matching lines that rules out coincidence."""
 MIN_DISTINCTIVE_CHARS = 8  # shorter lines occur everywhere
 UNIQUE_LINE_CHARS = 24
-"""A line of at least this many characters that occurs once in the file is sufficient by itself."""
+"""A line of at least this length that occurs once in the file identifies its edit alone."""
 COMMON_LINE_WEIGHT = 0.1
 
 

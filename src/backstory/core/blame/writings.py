@@ -1,9 +1,8 @@
 """The edits of a file by assistants, in chronological order.
 
-The store has the fact that a file was written, and the beginning of each tool call's arguments. The whole text is in
-the assistants' own files: those of the relevant conversations are read again, and stored data serves where they are
-gone.
-"""
+The store knows which files were written, and the beginning of each tool call's arguments. The complete text is in the
+assistants' own files, which are read again for the relevant conversations. If they are gone, the stored beginning is
+used."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ from ..engine import Caller, Engine
 from ..sync.pieces import conversation_id, message_ids
 
 MOST_CONVERSATIONS = 200
-"""That are looked into, the newest."""
+"""Maximum number of conversations to search, newest first."""
 LARGEST_SOURCE = 1_000_000_000
 """Bytes. For a larger file only stored data is used."""
 
@@ -118,7 +117,7 @@ def _read_source(
                     if is_file(conversation, edit.path):
                         yield Writing(id, _stored_id(id, turn, stored), at, edit.old, edit.new)
     except (OSError, Unreadable):
-        return  # gone or changed since; what is kept serves instead
+        return  # the file is gone or has changed; use the stored beginning instead
 
 
 def _stored_id(conversation: str, turn: Turn, stored: Collection[str]) -> str:

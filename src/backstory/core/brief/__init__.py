@@ -1,7 +1,7 @@
-"""The brief: where work on a project stands, for whoever begins to work on it now.
+"""The brief: the state of a project, for a session that starts work on it.
 
-It is made of what `core/state.py` says holds. It is a record and not an instruction, and nothing that it quotes can end it.
-Neither other projects nor what came with a repository is quoted."""
+It is built from `core/state.py`. It is a record, not an instruction, and no quotation can end it. It quotes
+neither other projects nor text that came with a repository."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MIN_BRIEF_TOKENS, MAX_BRIEF_TOKENS, DEFAULT_BRIEF_TOKENS = 100, 600, 400
 
 class Brief(NamedTuple):
     project: str
-    """Its path, or what the caller called it when it is not known."""
+    """The path of the project, or the caller's name for it if it is unknown."""
     text: str
     tokens: int
     is_known: bool
     made_at: datetime
     last_at: datetime | None = None
-    """When anything was last said or saved in the project."""
+    """The time of the last message or memory in the project."""
     open_tasks: int = 0
 
 
@@ -49,9 +49,10 @@ class Briefing(CorePart):
         closing: str = "",
         is_continued: bool = False,
     ) -> Brief:
-        """Build the brief of the caller's project, or of one that is given by name or path. `closing` is its last line.
-        A session that continues with a summary of its own work is only told what is open and what was decided. Raises
-        InvalidInput for a name that several projects have."""
+        """Build the brief of the caller's project, or of the project with this name or path.
+
+        `closing` is its last line. A session that continues with a summary of its own work (`is_continued`) receives
+        only open items and decisions. Raises InvalidInput for a name that several projects have."""
         _check_tokens(max_tokens)
         known = self._project(project)
         if known is None:
@@ -62,7 +63,7 @@ class Briefing(CorePart):
         return self._rendered(known, state, chosen, max_tokens, closing)
 
     def both(self, state: ProjectState, closing: str) -> tuple[Brief, Brief]:
-        """The brief of the caller's project for a new session, and for one that continues, from the project's state."""
+        """Two briefs of the caller's project, from its state: for a new session, and for one that continues."""
         project = self.caller.project
         sections = self._sections(project, state)
         whole, continued = (
@@ -117,7 +118,7 @@ class Briefing(CorePart):
         return Brief(project, text, count_tokens(text), is_known=False, made_at=self.engine.now())
 
     def _without_secrets(self, sections: list[BriefSection]) -> list[BriefSection]:
-        """With every text redacted that the brief has room for."""
+        """The sections with redacted texts, as far as the brief has room for them."""
         shortened = [
             section._replace(items=section.items[: rendering.MAX_SECTION_LINES]) for section in sections
         ]

@@ -1,8 +1,8 @@
 """Notes about the files of a project, shown before an assistant changes one.
 
-Only what is about the very file counts: a memory that was saved about it, a statement that spells its path or a
-name that no other file has, and a decision in an exchange that changed this file alone. What `core/state.py` calls
-superseded is left out."""
+Only facts about exactly this file count: a memory that was saved about it, a statement that contains its path or a
+unique file name, and a decision in an exchange that changed only this file. Statements that `core/state.py` calls
+superseded are left out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class ProjectFiles:
 
 
 def _known_files(core: Core, project: str, state: ProjectState) -> list[str]:
-    """Those that git lists or would; without git, those that assistants read or wrote."""
+    """The files of the project: those that git tracks or would track, or without git those that assistants read or wrote."""
     folder = Path(project)
     words = ("ls-files", "--cached", "--others", "--exclude-standard", "-z")
     listed = git(folder, *words, timeout_s=GIT_TIMEOUT_S) if folder.is_dir() else None
@@ -131,7 +131,7 @@ def _stated(core: Core, state: ProjectState, files: ProjectFiles) -> Iterator[Fi
             paths = files.named_in(statement.text)
             if (
                 not paths and kind is not StatementKind.PREFERENCE
-            ):  # a rule holds beyond the file that led to it
+            ):  # a rule applies beyond the file that led to it
                 changed = exchanges.changed_in(statement)
                 paths = [path for path in map(files.spelled, changed) if path] if len(changed) == 1 else []
             for path in paths:
@@ -182,7 +182,7 @@ def _source(statement: Statement) -> str:
 
 
 def _note(path: str, facts: Sequence[FileFact]) -> dict[str, object]:
-    """As many facts as the tokens allow, in the order given, the newest of each kind first; empty where none fits."""
+    """The facts that fit into the token limit, in the given order, newest first within each kind; "" if none fits."""
     kinds = list(dict.fromkeys(fact.label for fact in facts))
     ordered = sorted(facts, key=lambda fact: (kinds.index(fact.label), -fact.at.timestamp()))
     chosen: list[FileFact] = []

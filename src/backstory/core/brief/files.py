@@ -37,25 +37,25 @@ COMPACTED = "compact"
 RECENT = timedelta(days=30)
 """Older work with nothing open is no news to a new session."""
 LOOK_AGAIN = timedelta(hours=1)
-"""At what nobody changed."""
+"""Time after which a brief is checked again, even without a change."""
 GIVEN_FOR = timedelta(days=30)
-"""How long it is known what a session was given of which nothing else is known."""
+"""Retention of the texts that an otherwise unknown session received."""
 CLOSING = "More: search Backstory for a topic, or open an id."
 
 
 class BriefFiles:
-    """Where they are. They hold what memories say, so they go whenever a memory is forgotten."""
+    """The directory of prepared briefs. They quote memories, so they are deleted whenever a memory is forgotten."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.folder = home / FOLDER
 
     def path(self, project: str) -> Path:
-        """The file of a project; it says which project it is, should two names meet."""
+        """The file of a project. It contains the project, in case two names collide."""
         return Path(brief_path(str(self.home), project))
 
     def read(self, path: Path) -> dict[str, Any]:
-        """Empty where there is none, or none that this version wrote."""
+        """The contents of a brief's file; empty if there is none, or if another version wrote it."""
         try:
             body = json.loads(path.read_bytes())
         except (OSError, ValueError):
@@ -71,8 +71,8 @@ class BriefFiles:
         return list(self.folder.glob("*.json"))
 
     def injections(self, since: Mapping[str, datetime], session: str | None = None) -> Iterator[Injection]:
-        """Receipts that hooks noted, of all sessions or one: of each, those later than `since` says. Of two in the same
-        millisecond, as of two tools that run at once, the second counts as a millisecond later."""
+        """Receipts that hooks wrote, of all sessions or one, later than `since` for each session. If two have the same
+        millisecond, as for two concurrent tools, the second counts as a millisecond later."""
         for path in (self.folder / GIVEN).glob("*"):
             if session not in (None, path.name):
                 continue
@@ -122,7 +122,9 @@ class Briefs:
         self._last: _LastLook | None = None
 
     def refresh(self, call: Call | None = None) -> int:
-        """Render those of which something changed, and remove those that nobody needs any more; how many were rendered."""
+        """Render the briefs whose project changed, and remove those that are no longer needed.
+
+        Returns the number of rendered briefs."""
         files = BriefFiles(self.engine.settings.home)
         read_paths = self.engine.read_paths.take()
         derive_next_runs(self.engine.store)
@@ -156,7 +158,7 @@ class Briefs:
         return last.files == {*files.all()}
 
     def _render(self, files: BriefFiles, call: Call | None) -> tuple[int, set[Path]]:
-        """How many, and the files of all that are needed."""
+        """Render briefs. Returns their number, and the files of all briefs that are still needed."""
         needed, rendered = set(), 0
         for activity in self._wanted():
             if call is not None:
@@ -180,7 +182,7 @@ class Briefs:
         return True
 
     def _keep_injections(self, files: BriefFiles) -> None:
-        """Also of sessions that ran while no server did."""
+        """Store the receipts that hooks wrote, also of sessions that ran without a server."""
         store = self.engine.store
         with store.transaction():
             for injection in files.injections(store.injections.last_times()):
@@ -189,7 +191,8 @@ class Briefs:
         files.sweep()
 
     def _wanted(self, project: str | None = None) -> Iterator[ProjectActivity]:
-        """All projects, or one, that are directories here, in which something happened lately or is open, and which the user did not except."""
+        """All projects, or one, that are directories here, in which something happened lately or is open, and which
+        the user did not except."""
         excepted = self.engine.settings.brief_off
         since = self.engine.now() - RECENT
         for activity in self.engine.store.entries.activity(project):
@@ -221,14 +224,15 @@ class Briefs:
         }
 
     def _core(self, project: str) -> Core:
-        """For nobody's session: nothing private is in it."""
+        """A core without a session, so that nothing private is included."""
         return Core(self.engine, Caller(project=project, directory=project))
 
 
 def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
-    """The brief for a session that starts, or was cleared, resumed or compacted. Empty if the user wants none, if
-    there is no news, if the session already received the same text (a compaction made it forget), or if its log
-    shows that nobody attends it."""
+    """The brief for a session that starts, or was cleared, resumed or compacted.
+
+    Empty if the user wants none, if there is no news, if the session already received the same text (a compaction
+    made it forget), or if its log shows an unattended run."""
     settings, is_continued = core.engine.settings, source == COMPACTED
     mode = "off" if is_excepted(core.caller.project, settings.brief_off) else settings.brief
     if is_silent({"transcript_path": log if core.caller.is_local else ""}, mode, {}):

@@ -1,7 +1,7 @@
 """A brief as text, within a number of tokens.
 
-The first line of each section comes first, then the second of each, until the tokens are used up; what is shown stands in
-the order of the sections."""
+Lines are chosen in turns: the first line of each section, then the second of each, until the tokens are used up. They are
+shown in the order of the sections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def text(sections: Sequence[BriefSection], name: str, now: datetime, max_tokens:
             lines = _fitting(rendered, left)
             needed = {title for title, items in rendered[:OPEN_SECTIONS] if items}
             if needed <= {*lines}:
-                break  # else rather shorter lines than not what is open
+                break  # otherwise shorten the lines: no open item may be missing
     return "\n".join((*head, *lines, *foot))
 
 

@@ -24,10 +24,10 @@ MAX_COMMITS = 3
 CONTINUED_SECTIONS = 5
 """The first sections, which a session needs that continues with a summary of its own work."""
 OPEN_SECTIONS = 3
-"""The first sections say what is open: a brief has at least one line of each."""
+"""The number of first sections, which list open items. A brief has at least one line of each."""
 MAX_AUTHOR_CHARS = 30
 UNTITLED = "a conversation"
-"""For a title that reads like a decision: it may be anything that stood in the first message."""
+"""Replaces a title that reads like a decision: a title may be any text of the first message."""
 
 
 class BriefItem(NamedTuple):
@@ -95,7 +95,7 @@ def _endings(state: ProjectState) -> Iterator[BriefItem]:
 
 
 def _todos(state: ProjectState) -> Iterator[BriefItem]:
-    """In the order of their list, that of the last session first."""
+    """The open todos in the order of their list; the list of the last session comes first."""
     todos = state.holding(StatementKind.TODO)
     conversations = dict.fromkeys(each.conversation for each in todos)
     for conversation in conversations:
@@ -140,13 +140,13 @@ def _directory(context: CallContext, project: str) -> Path:
 
 
 def _latest(state: ProjectState, kind: StatementKind) -> list[Statement]:
-    """Those of the last session that left any open, in the order in which they were said."""
+    """The todos of the last session that left any open, in their order."""
     open_items = state.holding(kind)
     return [each for each in reversed(open_items) if each.conversation == open_items[0].conversation]
 
 
 def _most_confirmed(state: ProjectState, kind: StatementKind) -> list[Statement]:
-    """The last first among those that were said equally often."""
+    """Most confirmed first; newest first among equals."""
     return sorted(state.holding(kind), key=lambda each: -each.confirmations)
 
 

@@ -19,7 +19,7 @@ from ..part import CorePart
 from ..projects.related import chosen_projects, project_named, projects_named
 
 HEADS = ("main", "fork", "prompt-log")
-"""Kinds of conversations that are listed; subagents are part of the one that started them."""
+"""Kinds of conversations in lists; subagents belong to the conversation that started them."""
 FEWEST_LETTERS = 4
 """The minimum length of an abbreviated id: a shorter one is more likely a mistake."""
 MOST_NAMED = 5
@@ -95,7 +95,7 @@ class Browsing(CorePart):
         return MemoryPage(memories, self.engine.store.entries.count(where))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, Conversation]:
-        """Those of the conversations that are stored."""
+        """The stored ones of these conversations, by id."""
         return {each.id: each for each in self.engine.store.conversations.get(sorted(ids))}
 
     def names(self, ids: Collection[str] | None = None) -> ConversationNames:
@@ -135,7 +135,7 @@ class Browsing(CorePart):
             count = len(named) if len(named) <= MOST_NAMED else f"More than {MOST_NAMED}"
             raise InvalidInput(
                 f"{count} records begin with {id!r}.",
-                hint="Type more of the one that is meant:\n" + "\n".join(named[:MOST_NAMED]),
+                hint="Use more characters of one of them:\n" + "\n".join(named[:MOST_NAMED]),
                 field="id",
             )
         if not memories and not places:

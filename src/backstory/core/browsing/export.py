@@ -95,7 +95,8 @@ class ConversationExport(CorePart):
         return [each for each in wanted if each.kind not in MINOR or each.parent not in ids]
 
     def _folder_of(self, workspace: str) -> str:
-        """The folder of a workspace that an editor knows by this name; one file may contain conversations of all workspaces."""
+        """The folder of a workspace that an editor knows by this name; one file may contain conversations of all
+        workspaces."""
         storages = map(_storage, self.engine.store.sync.sources() if workspace else ())
         folders = (
             workspace_folder(Path(storage)).path for storage in set(storages) if storage.name == workspace
@@ -105,7 +106,7 @@ class ConversationExport(CorePart):
     def transcript(self, conversation: Conversation, above: frozenset[str] = frozenset()) -> ConversationTree:
         """A conversation with its subagents and forks."""
         store = self.engine.store
-        above |= {conversation.id}  # files of others may tell of a ring
+        above |= {conversation.id}  # foreign files may claim a cycle of parents
         minor = store.conversations.find(ConversationFilter(parents=(conversation.id,), kinds=MINOR))
         started = [each for each in reversed(minor) if each.id not in above]
         return ConversationTree(

@@ -17,7 +17,7 @@ from ...domain.tool_results import StoredCall
 from ..part import CorePart
 from .todos import TodoList, todo_lists
 
-LONGEST_PROMPT = 160  # characters that tell one from another
+LONGEST_PROMPT = 160  # characters of a prompt, enough to distinguish it from others
 PASSAGE_CHARS = 200
 
 
@@ -27,7 +27,7 @@ class ReplayPart(NamedTuple):
     places: range
     """The range of `seq` numbers in this part."""
     end: int
-    """One after the last place of the whole conversation."""
+    """The number after the last message of the conversation."""
     messages: list[Message]
     traces: dict[str, list[Trace]]
     """Traces by message id."""
@@ -35,7 +35,9 @@ class ReplayPart(NamedTuple):
     """Tool calls with their results, by message."""
 
     def call_bodies(self, message: Message) -> list[dict[str, Any]]:
-        """The tool calls of a message as JSON. Results are marked as program output, so that tags in them cannot pass for ours."""
+        """The tool calls of a message as JSON.
+
+        Results are marked as program output, so that tags in them cannot pass for ours."""
         return [_call_body(call, message) for call in self.calls.get(message.id, ())]
 
 
@@ -46,7 +48,7 @@ class ReplayPrompt(NamedTuple):
     text: str
     """The beginning of the text."""
     worked: timedelta
-    """The time until the last message before the next prompt, without long pauses; zero where the log does not tell."""
+    """The time until the last message before the next prompt, without long pauses; zero if the log does not record it."""
 
 
 class FoundPlace(NamedTuple):
@@ -90,13 +92,14 @@ class Replay(CorePart):
         return message
 
     def places_after(self, conversation: Conversation, start: int, size: int, *, most: int) -> int:
-        """How many of `size` places from `start` on have together at most `most` messages and calls; at least one."""
+        """The number of places from `start` on, at most `size` and at least one, that have at most `most` messages
+        and calls together."""
         counts = self.engine.store.messages.counts(conversation.id, range(start, start + size))
         return _fitting([counts.get(seq, 0) for seq in range(start, start + size)], most)
 
     def places_before(self, conversation: Conversation, end: int, size: int, *, most: int) -> int:
-        """How many of the last `size` places before `end` have together at most `most` messages and calls; at least one,
-        if there is any."""
+        """The number of places before `end`, at most `size`, that have at most `most` messages and calls together; at
+        least one, if there is any."""
         places = range(max(end - size, 0), end)
         counts = self.engine.store.messages.counts(conversation.id, places)
         return min(_fitting([counts.get(seq, 0) for seq in reversed(places)], most), len(places))
@@ -160,7 +163,7 @@ class Replay(CorePart):
 
 
 def _fitting(counts: Sequence[int], most: int) -> int:
-    """How many of the first numbers add up to at most `most`; at least one."""
+    """The length of the longest prefix whose sum is at most `most`; at least one."""
     return max(bisect_right(list(accumulate(counts)), most), 1)
 
 

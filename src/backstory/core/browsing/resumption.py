@@ -40,7 +40,7 @@ class Resumption(NamedTuple):
 
 
 def root_conversation(engine: Engine, conversation: Conversation) -> Conversation:
-    """The conversation itself; of a subagent, the one that started it. Raises NotFound where that is not stored."""
+    """The conversation itself, or for a subagent the conversation that started it. Raises NotFound if that is not stored."""
     seen = {conversation.id}
     while conversation.kind == "subagent" and conversation.parent and conversation.parent not in seen:
         seen.add(conversation.parent)
@@ -56,20 +56,20 @@ def resumption(engine: Engine, conversation: Conversation) -> Resumption:
     conversation = root_conversation(engine, conversation)
     if conversation.is_gone:
         raise NotAllowed(
-            f"{conversation.id} cannot be resumed: its assistant deleted it. What was read of it stays here.",
-            hint=f"Go on with it in any assistant: backstory resume {conversation.id} --in {conversation.surface}",
+            f"{conversation.id} cannot be resumed: its assistant deleted it. The stored copy stays here.",
+            hint=f"Continue it in any assistant: backstory resume {conversation.id} --in {conversation.surface}",
         )
     words = _words(conversation)
     if not words:
         raise NotAllowed(
-            f"{conversation.surface} has no command that opens one conversation.",
+            f"{conversation.surface} has no command that opens a single conversation.",
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
     store = engine.store
     machines = store.devices.machines_with(conversation.id)
     if machines and not store.sync.has_read(conversation.source):
         raise NotAllowed(
-            f"{conversation.id} can be resumed on {' or '.join(machines)} only: its assistant keeps it there.",
+            f"{conversation.id} can be resumed on {' or '.join(machines)} only, where its assistant stores it.",
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
     return Resumption(conversation, words, conversation.directory)
@@ -111,7 +111,7 @@ def _words(conversation: Conversation) -> tuple[str, ...]:
         return ()
     if not _ID.fullmatch(conversation.native_id):
         raise NotAllowed(
-            f"{conversation.id} cannot be resumed: its id is not fit for a command line.",
+            f"{conversation.id} cannot be resumed: its id cannot be used on a command line.",
             hint=f"Read it here instead: backstory show {conversation.id}",
         )
     return tuple(word.replace("{id}", conversation.native_id) for word in resume.words)

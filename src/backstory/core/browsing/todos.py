@@ -20,7 +20,7 @@ class TodoList(NamedTuple):
     message: str
     items: tuple[TodoItem, ...]
     changed: tuple[int, ...]
-    """Places in `items` of those that are new or have another state than before."""
+    """Indexes in `items` of new tasks and of tasks whose state changed."""
 
 
 def todo_lists(sayings: Iterable[MessageSaying]) -> list[TodoList]:

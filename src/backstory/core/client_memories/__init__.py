@@ -68,7 +68,7 @@ def chosen_programs(names: Sequence[str]) -> list[MemoryProgram]:
     for name in names:
         if name not in PROGRAMS:
             raise InvalidInput(
-                f"There are no memories of {name!r}, which client_memories has.",
+                f"client_memories names {name!r}, which is not a known program.",
                 hint=f"Known: {', '.join(PROGRAMS)}, or {NONE}.",
                 field="client_memories",
             )
@@ -198,7 +198,9 @@ class _Reading:
         return notes
 
     def _retire_all(self, program: MemoryProgram, state: MemoryFileState, counts: Counter[str]) -> None:
-        """A file is gone. Where its root is gone or empty too it may be on a disk that is not there now, and nothing is retired."""
+        """A file is gone.
+
+        Where its root is gone or empty too it may be on a disk that is not there now, and nothing is retired."""
         path = Path(state.path)
         if self._exclusion.excludes_source(path, state.project) or not _has_entries(state.root):
             return

@@ -1,8 +1,6 @@
-"""A record of what Backstory wrote into other programs' memory files: where, how to remove it, and every line it wrote.
-
-Programs rewrite these files and may retain a line without its markers. A line that is recorded here is never
-imported.
-"""
+"""A record of the text that Backstory wrote into other programs' memory files: where, how to remove it, and every
+line it wrote. Programs rewrite these files and may retain a line without its markers. A line that is recorded here is
+never imported."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ MAX_LINES = 15
 MAX_CHARS = 1_500
 MAX_LINE_CHARS = 200
 MAX_FILE_LINES = 180
-"""Claude Code and Qwen Code load 200 lines of the file: ours give way to theirs."""
+"""Claude Code and Qwen Code load 200 lines of the file, so our block shrinks to leave room for theirs."""
 MAX_PUT_BACKS = 3
 """A program that removed the block this often does not want it."""
 BROKEN_MARKERS = "its markers of Backstory are not one pair; take them out by hand"
@@ -127,7 +127,8 @@ class Feeding:
                 yield FedPlace(client, project, folder / "memory" / INDEX)
 
     def lines(self, place: FedPlace) -> list[str]:
-        """The lines for a client: next steps, rules and decisions of the user's own that the client's file does not contain."""
+        """The lines for a client: next steps, rules and decisions of the user's own that the client's file does not
+        contain."""
         core = Core(self._engine, Caller(project=place.project, directory=place.project))
         state = _own(core.state.of(place.project), PROGRAMS[place.client].source)
         redact = redactor("standard").redact
@@ -203,7 +204,9 @@ def stop_feeding(home: Path, clients: Iterable[str]) -> list[StepOutcome]:
 
 
 def withdraw(home: Path) -> list[str]:
-    """Remove every block now, because something was forgotten; the next refresh writes the current state. Returns the changed files."""
+    """Remove every block now, because something was forgotten; the next refresh writes the current state.
+
+    Returns the changed files."""
     outcomes = [take_out(home, each) for each in load_fed(home).files]
     return [each.target for each in outcomes if each.action == "removed"]
 

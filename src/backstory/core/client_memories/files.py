@@ -140,7 +140,9 @@ def _kiro(places: Places) -> Iterator[MemoryFile]:
 def _beads(places: Places) -> Iterator[MemoryFile]:
     for project in places.projects:
         present = [project / ".beads" / name for name in ("issues.jsonl", "beads.jsonl")]
-        for path in [path for path in present if path.is_file()][:1]:  # the older name stays beside the newer
+        for path in [path for path in present if path.is_file()][
+            :1
+        ]:  # the file under the older name may remain next to the newer one
             yield MemoryFile(path, project, notes.beads, str(project), Trust.PROJECT)
 
 

@@ -48,7 +48,7 @@ class FileNotes:
         self.outcomes: Counter[str] = Counter()
 
     def keep(self, notes: Sequence[ReadNote]) -> None:
-        """These are all the notes of the file: others that came from it are retired."""
+        """Store all notes of the file, and retire memories of notes that are gone."""
         known = self._store.origins.of_file(self._path)
         present = {each.anchor for each in notes}
         lost = [each for each in known.values() if each.anchor not in present and not each.is_gone]

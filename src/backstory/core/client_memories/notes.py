@@ -87,7 +87,8 @@ def bullets_under(title: str) -> Parse:
 
 
 def sections(text: str) -> list[MemoryNote]:
-    """A small file whole, and of a larger one each section of the second level, with the text before the first."""
+    """A small file as one section; a larger one split at headings of the second level, with the text before the first
+    heading."""
     _, body = _frontmatter(text)
     if not body.strip():
         return []
@@ -98,8 +99,8 @@ def sections(text: str) -> list[MemoryNote]:
 
 
 def codex(text: str) -> list[MemoryNote]:
-    """MEMORY.md of Codex: a note for each heading, in the directory that it or the heading above it names; without headings as any
-    other index."""
+    """MEMORY.md of Codex: a note for each heading, in the directory that it or the heading above it names; without
+    headings as any other index."""
     groups = list(_split(text, 1))
     notes: list[MemoryNote] = []
     for title, group in groups:
@@ -122,13 +123,13 @@ def rollout_summary(text: str) -> list[MemoryNote]:
 
 
 def beads(text: str) -> list[MemoryNote]:
-    """Issues of beads, a line each. Closed ones are done; those that were taken back are not there."""
+    """Issues of beads, one per line. Closed issues are done tasks; deleted ones are left out."""
     notes = []
     for line in text.splitlines():
         try:
             issue = json.loads(line)
         except ValueError:
-            continue  # a merge of two branches leaves its marks
+            continue  # conflict marks of a merge
         if isinstance(issue, dict) and issue.get("id") and issue.get("status") != "tombstone":
             notes.append(_issue(issue))
     return notes
@@ -153,7 +154,9 @@ def _frontmatter(text: str) -> tuple[dict[str, str], str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Bullets with their nested lines, and paragraphs, each with its heading. A code fence belongs to the block before it."""
+    """Bullets with their nested lines, and paragraphs, each with its heading.
+
+    A code fence belongs to the block before it."""
     lines = text.replace("\r\n", "\n").split("\n")
     outside = set(outside_fences(lines))
     heading, block = "", list[str]()
@@ -171,7 +174,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _ends_block(lines: list[str], number: int) -> bool:
-    """True if a line ends the block before it: a heading, an outermost bullet, or a blank line without nested lines after it."""
+    """True if a line ends the block before it: a heading, an outermost bullet, or a blank line without nested lines
+    after it."""
     line = lines[number]
     if not line.strip():
         following = next((each for each in lines[number:] if each.strip()), "")

@@ -93,7 +93,7 @@ class Devices:
         self._holder = engine.new_id()
         if not engine.store.devices.is_possible:
             raise NotAllowed(
-                "Devices are for a store in a file; this one is in PostgreSQL.",
+                "Only a store in SQLite can be synchronised; this one is in PostgreSQL.",
                 hint="Machines share a store in PostgreSQL by using the same database_url; see docs/postgresql.md.",
             )
 
@@ -104,13 +104,15 @@ class Devices:
     def init(
         self, folder: Path, name: str, carry: str, passphrase: str = "", *, with_git: bool = False
     ) -> DeviceSetup:
-        """Make a vault in a folder. A machine that has one writes the same vault there: the folder was lost, or another is to be
-        used from now on."""
+        """Make a vault in a folder.
+
+        A machine that has one writes the same vault there: the folder was lost, or another is to be used from now on.
+        """
         check_installed()
         place = self._checked_folder(folder)
         if place.root.is_dir() and place.read_listing().vaults:
             raise NotAllowed(
-                f"{folder} holds a vault already; nothing was changed.",
+                f"{folder} already contains a vault; nothing was changed.",
                 hint=f"Join it: backstory devices join {folder}",
             )
         # The same vault again where there is one: a new key would shut out the machines that already have the old one.
@@ -141,8 +143,8 @@ class Devices:
         # A synchroniser can bring together two folders in which two machines ran `init` at once.
         if len({vault.id for vault in vaults}) > 1:
             raise NotAllowed(
-                f"{folder} holds two vaults, made at the same time; nothing was changed.",
-                hint="Delete the file vault-1 of the one that no machine is to use.",
+                f"{folder} contains two vaults, created at the same time; nothing was changed.",
+                hint="Delete the file vault-1 of the vault that no machine should use.",
             )
         newest = vaults[0]
         opened = (
@@ -165,7 +167,9 @@ class Devices:
         return recovery_code(read_setup(self.home).vault.key)
 
     def sync(self, call: Call) -> SyncOutcome:
-        """Read new segments from the folder and write new records of this store. Records that cannot be written stay unsent."""
+        """Read new segments from the folder and write new records of this store.
+
+        Records that cannot be written stay unsent."""
         if not self._take_lease():
             # No error: the other process sends the same changes.
             return SyncOutcome(is_busy=True)
@@ -230,7 +234,9 @@ class Devices:
         )
 
     def remove(self, name: str, call: Call, *, rekey: bool) -> str:
-        """Take over the log of a machine that is lost or sold. With `rekey`, create a new key and return its recovery code."""
+        """Take over the log of a machine that is lost or sold.
+
+        With `rekey`, create a new key and return its recovery code."""
         with self._alone():
             return self._remove(name, call, rekey)
 
@@ -340,7 +346,7 @@ class Devices:
         check_places(self.home, folder)
         if not folder.parent.is_dir():
             raise Unavailable(
-                f"The folder {folder.parent} is not there; nothing was set up.",
+                f"The folder {folder.parent} does not exist; nothing was set up.",
                 hint="Plug in the stick, mount the share, or correct the name.",
             )
         return DeviceFolder(folder)
@@ -348,8 +354,8 @@ class Devices:
     def _check_same_vault(self, vault: Vault) -> None:
         if self.is_set_up and read_setup(self.home).vault.id != vault.id:
             raise NotAllowed(
-                "This machine takes part in another vault; nothing was changed.",
-                hint="`backstory devices leave` first.",
+                "This machine has joined another vault; nothing was changed.",
+                hint="Run `backstory devices leave` first.",
             )
 
     def _take_lease(self) -> bool:
@@ -389,7 +395,7 @@ def _checked_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME_CHARS or not name.isprintable():
         raise InvalidInput(
-            f"{name!r} is no name for a machine.",
+            f"{name!r} is not a valid name for a machine.",
             hint=f"Use 1 to {MAX_NAME_CHARS} printable characters.",
             field="name",
         )

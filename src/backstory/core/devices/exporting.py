@@ -44,7 +44,7 @@ def export_records(
             key = row.pop(ROWS[table][0])
             if "project" in row:
                 row["p"] = projects.identity(row.pop("project"))
-            # These rows have no stamps outside of a vault; their latest time gives the same order.
+            # Outside of a vault these rows have no stamps; their last change gives the same order.
             made_at = max(
                 (value for field, value in row.items() if field.endswith("_at") and value), default=0
             )

@@ -38,16 +38,17 @@ class FolderListing(NamedTuple):
 
 class DeviceFolder:
     def __init__(self, folder: Path, between: Callable[[], None] = lambda: None) -> None:
-        """`between` is called while a step takes long, and may raise to give it up."""
+        """`between` is called repeatedly during a long step, and may raise to cancel it."""
         self._between = between
         self.path = folder
         self.root = folder / SUBFOLDER
 
     def check_there(self) -> None:
-        """Raise Unavailable if the folder or its vault is missing, for example a USB stick or a share that is not mounted."""
+        """Raise Unavailable if the folder or its vault is missing, for example a USB stick or a share that is not
+        mounted."""
         if not self._step(self.path.is_dir):
             raise Unavailable(
-                f"The folder {self.path} is not there; nothing was sent.",
+                f"The folder {self.path} does not exist; nothing was sent.",
                 hint="Plug in the stick or mount the share, or name another one: backstory devices join FOLDER.",
             )
         # The mount point exists although nothing is mounted: writing there would fill the wrong disk.
@@ -84,7 +85,7 @@ class DeviceFolder:
         return self._step(read)
 
     def write(self, path: str, raw: bytes) -> None:
-        """Whole or not at all."""
+        """Write a file atomically."""
         self._step(lambda: self._write(self.root / path, raw))
 
     def delete(self, path: str) -> None:
@@ -122,8 +123,8 @@ class DeviceFolder:
             return run_aside(work, "devices", STEP_TIMEOUT_S, between=self._between)
         except Stalled:
             raise TimedOut(
-                f"The folder {self.path} does not answer; what was not sent stays unsent.",
-                hint="Is it on a share that is gone?",
+                f"The folder {self.path} does not answer; unsent records will be sent later.",
+                hint="Is it on a share that is disconnected?",
             ) from None
         except OSError as error:
             raise self._in_our_words(error) from error
@@ -132,8 +133,8 @@ class DeviceFolder:
         reason = error.strerror or type(error).__name__
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return StorageFull(
-                f"The folder {self.path} is full; what was not sent stays unsent.",
-                hint="Make room, and sync again.",
+                f"The folder {self.path} is full; unsent records will be sent later.",
+                hint="Free some space, and sync again.",
             )
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             return NotWritten(
@@ -151,5 +152,7 @@ def _sort_in(listing: FolderListing, path: str) -> None:
         listing.segments.setdefault(segment, []).append(path)
     elif _PLACEHOLDER.fullmatch(name):
         listing.placeholders.append(path)
-    elif not name.startswith("."):  # what is being written, here or by the carrier
+    elif not name.startswith(
+        "."
+    ):  # files that are still being written, by this program or by the synchroniser
         listing.foreign.append(path)

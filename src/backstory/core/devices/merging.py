@@ -100,7 +100,7 @@ class Merger:
             for record in records
         ]
         with self._store.transaction():
-            # outside of a vault nobody notes what changes, so everything that is touched is looked at
+            # outside of a vault no trigger records changes, so every touched record is compared
             changes = self._room.changed(0, only=touched) if self._is_in_folder else self._stampable(touched)
             self._stamper.stamp(changes)
             for record in records:
@@ -116,7 +116,7 @@ class Merger:
             for record in self._unknown(remaining):
                 self._merge_record(record)
             afterwards()
-            self._room.settle(touched)  # the triggers noted what was just written
+            self._room.settle(touched)  # the triggers recorded the rows that were just written
 
     def _unknown(self, records: Sequence[WireRecord]) -> list[WireRecord]:
         """The records without versions of memories that were read before.
@@ -205,7 +205,7 @@ class Merger:
         self._room.put_versions(MEMORY, id, marked)
         loaded = load_memory(self._store, id)
         merged = _merged_memory(marked, loaded, arriving, memory)
-        # Writing what is there already would mark it as changed and send it around for ever.
+        # Writing an unchanged record would mark it as changed, and machines would send it around forever.
         if loaded is None or (merged.memory, list(merged.history)) != (loaded.memory, list(loaded.history)):
             self._put_memory(loaded, merged)
         if not is_known:

@@ -47,7 +47,9 @@ def remote_command(host: str, via: str) -> list[str]:
     if via:
         return shlex.split(via)
     if not host or host.startswith("-"):  # ssh would take it for an option
-        raise InvalidInput(f"{host!r} is no host.", hint="Such as me@server, as ssh knows it.", field="host")
+        raise InvalidInput(
+            f"{host!r} is not a host.", hint="Use a host that ssh accepts, such as me@server.", field="host"
+        )
     return ["ssh", host]
 
 
@@ -125,12 +127,12 @@ def _raise_failed(status: int, complaints: IO[bytes]) -> NoReturn:
     text = complaints.read().decode(errors="replace").strip()[-MAX_ERROR_CHARS:]
     if status == NOT_FOUND:
         raise Unavailable(
-            "There is no Backstory on the other side, or not on its PATH.",
+            "Backstory is not installed on the other machine, or not on its PATH.",
             hint="Install it there: pip install backstory. Nothing was changed here.",
         )
     raise Unavailable(
-        f"The other side failed (status {status}): {text or 'it gave no reason'}",
-        hint="Try the command by hand.",
+        f"The other machine failed (status {status}): {text or 'it gave no reason'}",
+        hint="Run the command yourself to see why.",
     )
 
 
@@ -143,7 +145,7 @@ def _as_from(line: bytes, device: str, trust: Trust) -> WireRecord:
             if each.get("trust", Trust.OWN) == Trust.OWN:
                 each["trust"] = trust.value
     except (ValueError, KeyError, TypeError) as error:
-        raise Unreadable(f"The other side sent something else than records: {error!r}.") from None
+        raise Unreadable(f"The other machine sent something other than records: {error!r}.") from None
     return record
 
 
@@ -160,10 +162,10 @@ def _header(line: bytes) -> dict[str, object]:
         header: dict[str, object] = json.loads(line)
     except ValueError:
         raise Unreadable(
-            "The other side sent something else than records.", hint="Does its shell print something?"
+            "The other machine sent something other than records.", hint="Does its shell print something?"
         ) from None
     if header.get("format") != FORMAT:
-        raise Unreadable("The other side has a newer version of Backstory.", hint="Update Backstory here.")
+        raise Unreadable("The other machine has a newer version of Backstory.", hint="Update Backstory here.")
     return header
 
 

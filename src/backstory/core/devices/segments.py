@@ -71,7 +71,7 @@ def open_segment(vault: Vault, name: SegmentName, raw: bytes) -> OpenedSegment:
     if not raw.startswith(MAGIC):
         raise NotOpened("not a segment of this version")
     if raw[len(MAGIC) : start] != vault.key_id:
-        raise NotOpened("sealed with another key")
+        raise NotOpened("encrypted with another key")
     packed = unseal(vault.key, _about(vault, name.device, name.number), raw[start:])
     if packed is None:
         raise NotOpened("not written by a device of this vault, or moved there from another place")
@@ -83,7 +83,7 @@ def open_segment(vault: Vault, name: SegmentName, raw: bytes) -> OpenedSegment:
             raise NotOpened(f"cut off, or larger than {MAX_OPENED_BYTES:,} bytes")
         header, *records = [json.loads(line) for line in text.split(b"\n")]
     except (ZstdError, ValueError) as error:
-        raise NotOpened(f"damaged before it was sealed ({error})") from None
+        raise NotOpened(f"damaged before it was encrypted ({error})") from None
     if header.get("format") != FORMAT:
         raise NotOpened("written by a newer version of Backstory; it is read after an update")
     return OpenedSegment(name, header, records)
@@ -105,7 +105,7 @@ def entities_in(records: Iterable[WireRecord]) -> dict[str, bool]:
 
 def subjects(record: WireRecord) -> list[str]:
     """The ids of all that a record would betray: with any of them forgotten, it goes."""
-    # Events and links name other records, and would tell of them after these are forgotten.
+    # Events and links name other records, and would reveal them after they are forgotten.
     fields = ("id", "memory", "source", "target") if record["k"] in ("event", "link") else ("id",)
     return [record[field] for field in fields if isinstance(record.get(field), str)]
 

@@ -1,5 +1,5 @@
-"""The records of this store that are in no segment yet, and how they are written: in segments of at most a megabyte, each noted before
-it is written and marked as sent after it."""
+"""The records of this store that are in no segment yet, and how they are written: in segments of at most a megabyte,
+each noted before it is written and marked as sent after it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Sender:
                 if kind == MEMORY
                 else self._row_record(kind, id, version)
             )
-            if fields is None:  # changed since it was stamped; the next sync sends what it says now
+            if fields is None:  # changed since it was stamped; the next sync sends the new version
                 if kind == MEMORY and version.is_dropped:
                     with self._store.transaction():
                         self._room.mark_sent(kind, id, version.order)
@@ -230,7 +230,7 @@ def message_groups(lines: list[WireRecord]) -> list[list[WireRecord]]:
             groups.append([])
             size = 0
         groups[-1].append(line)
-        # About what the other fields of a message take.
+        # Approximate size of the other fields of a message.
         size += len(line["text"]) + 200
     return groups
 

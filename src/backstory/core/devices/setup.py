@@ -48,7 +48,7 @@ def read_setup(home: Path) -> DeviceSetup:
         ) from None
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(
-            f"{path} cannot be read: {error}.", hint="`backstory devices join FOLDER` writes it anew."
+            f"{path} cannot be read: {error}.", hint="`backstory devices join FOLDER` creates it again."
         ) from None
 
 

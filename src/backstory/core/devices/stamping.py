@@ -59,7 +59,7 @@ class Stamper:
             return  # if it came back, it is deleted again in this sync
         versions = self._room.versions(MEMORY, id)
         loaded = load_memory(self._store, id)
-        if loaded is None:  # also one that was never sent: a copy of this home may have sent it
+        if loaded is None:  # even if it was never sent: a copy of this home may have sent it
             if self._store.space_copies.get([id]):
                 return  # other machines have copies of the space of their own
             self._delete(MEMORY, id, [each.stamp for each in versions])
@@ -101,7 +101,7 @@ class Stamper:
         loaded = load_conversation(self._store, id)
         is_buried = self._room.is_buried(id)
         if is_buried or loaded is None:
-            # without a tombstone of its own it goes on under another id, and nobody forgot it
+            # without a tombstone the record continues under another id and was not forgotten
             if is_buried and not self._room.deletions([id]):
                 self._delete(CONVERSATION, id, [])
             self._room.drop_conversation(id)

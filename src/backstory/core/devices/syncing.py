@@ -34,7 +34,7 @@ MAX_SMALL_SEGMENTS = 32
 """More of a device's own small segments become one."""
 PATIENT_SYNCS = 5
 PATIENT_S = 86_400
-"""How long other devices wait for the one that forgot a record to remove it from the folder."""
+"""Seconds that other devices leave the removal of a forgotten record to the device that forgot it."""
 ANNOUNCED_EVERY_S = 86_400
 """Interval after which a device without news still writes a segment, to show that it is active."""
 DEVICE = "device"
@@ -110,7 +110,7 @@ class DeviceSync:
         return fresh
 
     def _open(self, name: SegmentName) -> OpenedSegment | None:
-        """A segment that is whole and of our vault; else why not is noted."""
+        """The segment, if it is complete and belongs to our vault; otherwise None, and the reason is recorded."""
         raw = b""
         for path in self.listing.segments[name]:
             raw = self.folder.read(path)
@@ -146,9 +146,7 @@ class DeviceSync:
                 TypeError,
                 ValueError,
             ) as error:  # sealed with our key by a version with a fault
-                self.skipped.append(
-                    SkippedFile(str(name), f"a record in it is not as it should be ({error!r})")
-                )
+                self.skipped.append(SkippedFile(str(name), f"a record in it is invalid ({error!r})"))
                 continue
             self._note_header(segment)
             segments, size = segments + 1, size + self._size(name)
@@ -184,7 +182,7 @@ class DeviceSync:
         if record["id"] == self.device and record["v"] == REMOVED:
             raise NotAllowed(
                 "This machine was removed from the vault; nothing was sent.",
-                hint="`backstory devices leave`, then `backstory devices join FOLDER` to take part again.",
+                hint="`backstory devices leave`, then `backstory devices join FOLDER` to join again.",
             )
         known = next((peer for peer in self.room.peers() if peer.id == record["id"]), None)
         peer = known or Peer(record["id"], str(record.get("name", "")), "", "", 0, self.now, ())
@@ -244,7 +242,8 @@ class DeviceSync:
         self._writer(vault).write(map(OutgoingRecord, records), replaces)
 
     def _clear_folder(self) -> None:
-        """Rewrite every segment that contains deleted records without them, regardless of its author, and delete the original."""
+        """Rewrite every segment that contains deleted records without them, regardless of its author, and delete the
+        original."""
         listed = {str(name): name for name in self.listing.segments}
         known = self.room.segments(listed)
         due = {
@@ -356,12 +355,12 @@ def check_vaults(folder: DeviceFolder, listing: FolderListing, setup: DeviceSetu
     others = {vault.id for vault in vaults} - {setup.vault.id}
     if others:
         raise NotAllowed(
-            f"{folder.path} holds another vault ({', '.join(sorted(others))}); nothing was sent.",
+            f"{folder.path} contains another vault ({', '.join(sorted(others))}); nothing was sent.",
             hint="Use a folder for each vault, or `backstory devices leave` and join that one.",
         )
     if not vaults:
         raise NotAllowed(
-            f"{folder.path} holds no vault; nothing was sent.",
+            f"{folder.path} contains no vault; nothing was sent.",
             hint="If it was lost, `backstory devices init FOLDER` writes everything again.",
         )
     if vaults[0].number > setup.vault.number:

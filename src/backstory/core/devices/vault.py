@@ -78,7 +78,7 @@ class VaultFile(NamedTuple):
             raise Unreadable("The vault's file is damaged.") from None
         # A forged file could ask for hours of work or all of the memory.
         if not 0 < cost <= SCRYPT_COST * 8 or not 0 < block <= SCRYPT_BLOCK * 2:
-            raise Unreadable("The vault's file asks for too much work; it is not one of ours.")
+            raise Unreadable("The vault's file demands too much work; Backstory did not write it.")
         key = unseal(_stretched(passphrase, salt, cost, block), _about(self.id, self.number), sealed)
         return None if key is None else self.opened_with(key)
 
@@ -128,7 +128,7 @@ def read_vault_file(raw: bytes) -> VaultFile:
             body.get("passphrase"),
         )
     except (KeyError, TypeError, ValueError):
-        raise Unreadable("The vault's file is damaged, or not complete yet.") from None
+        raise Unreadable("The vault's file is damaged or incomplete.") from None
 
 
 def recovery_code(key: bytes) -> str:

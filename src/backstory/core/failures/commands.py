@@ -188,7 +188,7 @@ def _without_wrappers(text: str) -> list[str]:
 
 
 def _without_options(words: list[str]) -> list[str]:
-    """The words from the first one that is neither an option nor the value of one."""
+    """The words without leading options and their values."""
     place = 0
     while place < len(words) and words[place].startswith("-"):
         place += 2 if _VALUED_OPTION.match(words[place]) else 1

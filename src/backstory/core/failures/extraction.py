@@ -60,7 +60,7 @@ def run_of(command: str, result: CallResult) -> CommandRun | None:
         # Lines that look like errors in a passing run mean nothing in a failing one either, and are stored to say so.
         harmless = error_lines(result.text, has_failed=True, limit=MAX_HARMLESS_LINES)
         return CommandRun(0, parts, RunOutcome.PASSED, result.exit_code, _lines(harmless))
-    # The exit status belongs to another program here, so that the output alone has to tell.
+    # The exit status belongs to another program here, so only the output can show the result.
     lines = error_lines(result.text, has_failed=False)
     if not lines or _has_passed(result.text):
         return CommandRun(0, parts, RunOutcome.PASSED, result.exit_code)

@@ -36,9 +36,8 @@ def fixes(
     matches: Iterable[ErrorMatch] = ErrorMatch,
     limit: int = MAX_FIXES,
 ) -> list[Fix]:
-    """Solved failures in messages that `where` matches, the best first: all of them the same error, or else all similar ones.
-
-    Conversations in `running` are left out: they are not the past yet."""
+    """Solved failures in messages that `where` matches, the best first: all of them the same error, or else all
+    similar ones. Conversations in `running` are left out: they are not the past yet."""
     wanted = _signatures_in(text)
     if not wanted:
         return []
@@ -103,7 +102,8 @@ def _answers(
 def _scores(
     asked: Collection[int], failed: Iterable[FailureMatch], match: ErrorMatch
 ) -> dict[FailureMatch, float]:
-    """The score of each failed run: the sum over lines shared with the query, with lines of many conversations weighted less."""
+    """The score of each failed run: the sum over lines shared with the query, with lines of many conversations
+    weighted less."""
     conversations: dict[int, set[str]] = defaultdict(set)
     lines: dict[tuple[int, int], set[int]] = defaultdict(set)
     runs: dict[tuple[int, int], FailureMatch] = {}
@@ -143,6 +143,6 @@ def _fix(store: Store, failure_match: FailureMatch, match: ErrorMatch, until: da
 
 
 def _harmless(store: Store, steps: Iterable[WorkStep], project: str) -> set[int]:
-    """Those of the steps' signatures that passing runs of the project print too."""
+    """The signatures of the steps that passing runs of the project print too."""
     numbers = sorted({number for step in steps for number in step.signatures})
     return store.runs.harmless(numbers, project)

@@ -1,4 +1,6 @@
-"""One short sentence about an error that was met and solved before, or nothing. For hooks: few imports, two or three queries."""
+"""One short sentence about an error that was met and solved before, or nothing.
+
+For hooks: few imports, two or three queries."""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def fix_hint(
         return ""
     where = Filter(kinds=(Kind.MESSAGE,), projects=(project,), public_or_in="", repository_of=project)
     known_fixes = fixes(store, text, where, running=running, limit=1)
-    # "Run it again" is no advice: it is what the assistant does anyway.
+    # "Run it again" is no help: the assistant does that anyway.
     if not known_fixes or known_fixes[0].solution.kind is FixKind.AGAIN:
         return ""
     # Shorter commands and fewer files are better than a sentence that is cut off.
@@ -77,7 +79,7 @@ def _command(text: str, size: HintSize) -> str:
 
 
 def _files(fix: Fix, limit: int) -> str:
-    """The edited files, those that the error names first."""
+    """The edited files; files that the error names come first."""
     error = "\n".join(fix.error)
     names: Sequence[str] = sorted(fix.solution.edits, key=lambda path: PurePath(path).name not in error)
     listed = ", ".join(neutral(_inside(path, fix.project)) for path in names[:limit])

@@ -42,7 +42,7 @@ def solution_of(
             if not _comes_again(failure, solution, later[place + 1 : MAX_STEPS], errors):
                 return solution
         if has_failed and is_same_command and remaining & errors:
-            edits, edited, commands = [], [], []  # what was tried so far did not help
+            edits, edited, commands = [], [], []  # the attempts so far did not help
         # Only commands that passed can have helped.
         elif not has_failed and not is_same_command:
             commands.append(step.value)

@@ -39,7 +39,7 @@ class Forgetting(CorePart):
         self._browsing = browsing
 
     def memory(self, id: str) -> Memory:
-        """The one that would be forgotten. Raises NotFound, and InvalidInput for a conversation."""
+        """The memory with this id. Raises NotFound, and InvalidInput for a conversation."""
         target = self._browsing.find(id)
         if isinstance(target, Memory):
             return target
@@ -59,7 +59,9 @@ class Forgetting(CorePart):
         return Forgotten(memory, until)
 
     def set_aside(self, choose: Callable[[], Sequence[Memory]]) -> datetime:
-        """Hide memories in one transaction, which calls `choose` to select them. Returns the time until which they can be restored."""
+        """Hide memories in one transaction, which calls `choose` to select them.
+
+        Returns the time until which they can be restored."""
         store, now = self.engine.store, self.engine.now()
         briefs = BriefFiles(self.engine.settings.home)
         with store.transaction():
@@ -69,8 +71,8 @@ class Forgetting(CorePart):
             store.archive.put_memories(memories, forgotten_at=now)
             store.answers.delete_all()  # they may quote one
             store.injections.delete({memory.project for memory in memories})
-            briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
-        briefs.clear()  # what was rendered meanwhile
+            briefs.clear()  # inside the transaction: nobody who waits for it may store receipts of these briefs
+        briefs.clear()  # again, for briefs that were rendered meanwhile
         withdraw(self.engine.settings.home)
         return now + RESTORABLE_FOR
 

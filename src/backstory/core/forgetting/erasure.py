@@ -57,11 +57,11 @@ class Erasure:
             removed = self._removal(self.engine.store).forget(request)
             counts.update(removed.counts)
             if counts:
-                briefs.clear()  # what is noted there is kept by nobody who waits for this transaction
+                briefs.clear()  # inside the transaction: nobody who waits for it may store receipts of these briefs
                 afterwards()
         if not counts and not with_backups:
             return Receipt({})
-        briefs.clear()  # what was rendered meanwhile
+        briefs.clear()  # again, for briefs that were rendered meanwhile
         files += [file.path for file in removed.files if file.run()]
         rewritten = withdraw(self.engine.settings.home) if counts else []
         backups = [
@@ -78,10 +78,9 @@ class Erasure:
         )
 
     def _forget_portions(self, request: ForgetRequest) -> tuple[Counter[str], list[str]]:
-        """Forget all but the last of many memories, each portion in a transaction of its own, so that other writers wait briefly.
-
-        Returns the counts by place and the files that were rewritten. The caller forgets the rest by the request
-        itself, and so what was saved meanwhile. After an interruption the rest can be forgotten again."""
+        """Forget all but the last of many memories, each portion in a transaction of its own, so that other writers
+        wait briefly. Returns the counts by place and the files that were rewritten. The caller forgets the rest by
+        the request itself, and so what was saved meanwhile. After an interruption the rest can be forgotten again."""
         store, where = self.engine.store, request.memories
         counts: Counter[str] = Counter()
         files: list[str] = []
@@ -97,7 +96,7 @@ class Erasure:
         return counts, files
 
     def with_subagents(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        """These, and those that were started in them to do a part of their work."""
+        """The conversations and their subagents."""
         by_id = {conversation.id: conversation for conversation in conversations}
         latest = tuple(by_id)
         while latest:
@@ -161,7 +160,7 @@ class Erasure:
         if request.conversations:
             which = ConversationFilter(ids=tuple(request.conversations))
             times += [conversation.created_at for conversation in all_conversations(store, which)]
-        # names of backups tell the second
+        # names of backups have a resolution of one second
         return min(times).replace(microsecond=0) if times else None
 
     def _forget_in_backups(self, request: ForgetRequest, backups: Sequence[Backup]) -> dict[str, int]:
@@ -185,7 +184,8 @@ class Erasure:
         }
 
     def _with_twins(self, request: ForgetRequest) -> ForgetRequest:
-        """Add memories with equal text in the same project: a text saved on two machines before their first sync exists twice."""
+        """Add memories with equal text in the same project: a text saved on two machines before their first sync
+        exists twice."""
         room, where = self.engine.store.devices, request.memories
         if where is None or not where.ids or not room.is_possible or room.identity() is None:
             return request
@@ -219,7 +219,9 @@ def _let_others_write() -> None:
 
 
 def erase_everywhere(engine: Engine) -> float:
-    """Overwrite the bytes of all stores that share tables, if this is an hour for it. Returns the seconds until the next look."""
+    """Overwrite the bytes of all stores that share tables, if this is an hour for it.
+
+    Returns the seconds until the next look."""
     now = engine.now()
     start, _ = DailyHours.parse(engine.settings.erasure_window).around(now)
     if start > now:

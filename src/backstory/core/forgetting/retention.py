@@ -43,13 +43,15 @@ class Retention:
             [
                 memory
                 for memory in store.memories.find(where, Page())
-                # with a key it is an item that somebody filed under that category
+                # with a key it is an item that a caller filed under that category
                 if memory.updated_at < before and memory.key is None and memory.id not in stays
             ],
         )
 
     def archive(self, old: Old, call: Call) -> None:
-        """Archive each conversation in its own transaction, so that other writers do not wait long. Raises Cancelled in between."""
+        """Archive each conversation in its own transaction, so that other writers do not wait long.
+
+        Raises Cancelled in between."""
         store, total = self.engine.store, len(old.conversations)
         if not old.memories and not old.conversations:
             return
@@ -72,7 +74,9 @@ class Retention:
         try:
             self.archive(self.find(days), call)
         except BaseException:
-            store.leases.drop(LEASE, holder)  # when all went well nobody gives it back, and it ends in a day
+            store.leases.drop(
+                LEASE, holder
+            )  # after a success the lease is not released: it expires after a day
             raise
 
     def restore(self, id: str) -> list[Conversation]:

@@ -18,7 +18,7 @@ from .reading import extractor, read
 
 AT_ONCE = 200
 MOST_AT_A_CALL = 10_000
-"""Texts that are read before a query is answered; the answer contains the number of those that wait."""
+"""Maximum number of texts to analyse before a query is answered; the answer contains the number of remaining ones."""
 
 MOST_STATEMENTS = 1_000
 """The number of relations that a step of a walk follows in each direction, shared among its entities, newest first:

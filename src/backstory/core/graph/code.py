@@ -34,7 +34,7 @@ class CodePiece(NamedTuple):
 
 
 def pieces(text: str) -> list[CodePiece]:
-    """Prose and code in turn. A text without a fence is code as a whole, or prose."""
+    """The parts of a text, alternately prose and code. A text without a fence is one part."""
     if "```" not in text and "~~~" not in text:
         return [CodePiece(text, guess_language(text))]
     return list(_fenced(text))

@@ -123,7 +123,7 @@ def _relate_neighbours(sentence: str, things: list[NamedThing], facts: Facts) ->
         if link is not None and continues_list(gap):
             _relate(facts, subject, link.predicate, right.thing, link.is_reversed, link.confidence - 0.1)
             continue
-        # "A calls B and needs C": A is still the one that needs
+        # "A calls B and needs C": A is the subject of both verbs
         subject = subject if link and words_of(gap)[:1] in (["and"], ["but"]) else left.thing
         link = link_in(gap) if len(gap) <= LONGEST_GAP else None
         if link is not None:
@@ -160,7 +160,8 @@ def _apart(people: list[NamedThing], things: list[NamedThing]) -> Iterable[Named
 
 
 def _with_own_name(sentence: str, things: list[NamedThing], item: Thing) -> list[NamedThing]:
-    """The things in a sentence, including plain words after the item's own name: in the item `shop`, "shop depends on stock"."""
+    """The things in a sentence, including plain words after the item's own name: in the item `shop`, "shop depends on
+    stock"."""
     end = len(item.name)
     if sentence[:end].lower() != item.name.lower() or sentence[end : end + 1] != " ":
         return things
@@ -256,7 +257,7 @@ def link_in(gap: str) -> Link | None:
             known = _phrases().get(tuple(words[place : place + length]))
             if known is None:
                 continue
-            # the further the words stand apart, the less sure that they belong together
+            # the greater the distance of the words, the less certain is the relation
             link = Link(*known, round(0.85 - 0.03 * min(len(words) - length, 10), 2))
             if known[0] in _WEAK:
                 weak = weak or link

@@ -90,7 +90,7 @@ class Handoffs(CorePart):
         conversation = root_conversation(self.engine, conversation)
         state, spoken = self._state(conversation)
         if not spoken:
-            raise NotAllowed(f"Nothing was said in {conversation.id}.")
+            raise NotAllowed(f"There are no messages in {conversation.id}.")
         prompt = ""
         if spoken[-1].role is Role.USER:
             prompt = shortened(spoken[-1].text, max_tokens // LONG_TURN_PART)
@@ -112,12 +112,12 @@ class Handoffs(CorePart):
 
         Raises InvalidInput for an unknown assistant, NotFound for a missing directory, and NotAllowed for an
         assistant that cannot continue conversations."""
-        self.caller.check_local("directory", hint="Hand over on the machine where the assistant runs.")
+        self.caller.check_local("directory", hint="Run this on the machine where the assistant runs.")
         reader = target_reader(assistant)
         takeover = self.takeover(conversation, max_tokens)
         directory = directory or takeover.state.conversation.directory
         if not directory or not os.path.isdir(directory):
-            raise NotFound("directory", directory, hint="Name one that is there: --directory DIR")
+            raise NotFound("directory", directory, hint="Use an existing one: --directory DIR")
         directory = os.path.realpath(directory)
         draft = SessionDraft(
             takeover.turns,
@@ -194,8 +194,8 @@ class Handoffs(CorePart):
         return state, turns
 
     def _lineage(self, id: str) -> dict[str, datetime | None]:
-        """The conversations that this one goes on with, the oldest first, and itself; each with when it was handed over. Only
-        the last has not been."""
+        """The chain of conversations that this one continues, oldest first and itself last, each with the time of its
+        handoff; None for the last one."""
         lineage: dict[str, datetime | None] = {id: None}
         while (handoffs := self.engine.store.handoffs.into([id])) and handoffs[0].source not in lineage:
             id = handoffs[0].source

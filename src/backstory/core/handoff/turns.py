@@ -1,4 +1,5 @@
-"""The turns of a conversation that another assistant takes over: speech, tool calls as text, cut to a number of tokens. Pure."""
+"""The turns of a conversation that another assistant takes over: speech, tool calls as text, cut to a number of
+tokens. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def spoken_turns(messages: Iterable[Message], traces: Iterable[Trace]) -> tuple[
             summary = _safe(message)
         elif message.role in (Role.USER, Role.ASSISTANT):
             texts, text = _turn(turns, Role(message.role))[1], _safe(message)
-            if texts[-1:] != [text]:  # an unanswered message is said again where the conversation goes on
+            if texts[-1:] != [text]:  # an unanswered message is repeated as the prompt of the new session
                 texts.append(text)
         elif message.role == "tool" and (calls := _calls(by_message.get(message.id, ()))):
             _turn(turns, Role.ASSISTANT)[2].extend(calls)

@@ -24,11 +24,11 @@ class HookRequest(NamedTuple):
     project: str = ""
     directory: str = ""
     text: str = ""
-    """The prompt of the user, the output of a command that may have failed, or, as a session starts, the names of the readers
-    that have something to read."""
+    """The prompt of the user, the output of a command that may have failed, or, as a session starts, the names of the
+    readers that have something to read."""
     transcript: str = ""
     wait_s: str = ""
-    """How long a session that starts waits."""
+    """Seconds that a starting session waits."""
 
 
 def answer(core: Core, request: HookRequest) -> HookAnswer | None:

@@ -1,8 +1,6 @@
-"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the file that a fix names.
-
-Opening a source marks the receipt immediately (`mark_opened`), since calls of our own tools are not read from
-histories.
-"""
+"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the
+file that a fix names. Opening a source marks the receipt immediately (`mark_opened`), since calls of our own tools
+are not read from histories."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from ...readers import reader_names
 from ..engine import Caller, Engine
 
 JUDGED_FOR = timedelta(days=2)
-"""How long a session is observed after an injection."""
+"""Time for which a session is observed after an injection."""
 QUOTED_WORDS = 6
 """Words in a row that are no coincidence."""
 _TAG = lazy_pattern(r"</?backstory[^<>]*>")

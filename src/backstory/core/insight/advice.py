@@ -65,7 +65,7 @@ def _undecided_errors(sample: Sample) -> list[Finding]:
 
 
 def errors_and_answers(sample: Sample) -> list[tuple[list[Memory], Memory | None]]:
-    """Errors that look like one, with the later decision, fix or finished task that speaks of them, if any."""
+    """Groups of similar errors, each with the later decision, fix or finished task that mentions them, if any."""
     answers = [memory for memory in sample.memories if _settles(memory)]
     return [
         (group, next((answer for answer in answers if _answers(answer, group)), None))

@@ -72,7 +72,7 @@ def quotable(memory: Memory) -> str:
 
 
 def digest(subject: Subject, form: DigestForm, longest: int) -> Digest:
-    """A digest of as many memories as fit: critical ones first, then the best of each section in turn."""
+    """A digest of the memories that fit: critical ones first, then the best of each section in turn."""
     line_length = min(LONGEST_LINE, max(longest // 8, 40))
     if len(_rendered(subject, (), form, line_length)) > longest:
         subject = subject._replace(title="", overview="")
@@ -114,7 +114,7 @@ def _by_turns(memories: Iterable[Memory]) -> list[Memory]:
 
 
 def urgent_first(memories: Iterable[Memory]) -> list[Memory]:
-    """The most urgent first, of those the newest."""
+    """Most urgent first; newest first among equals."""
     return sorted(memories, key=lambda m: (RANKS[m.priority], -m.updated_at.timestamp(), m.id))
 
 

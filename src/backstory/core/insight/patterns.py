@@ -30,7 +30,7 @@ def patterns(sample: Sample) -> list[Finding]:
 
 
 def groups_of_errors(sample: Sample) -> list[list[Memory]]:
-    """Errors that look like one and the same, the oldest of each group first."""
+    """Groups of similar errors, oldest first in each group."""
     errors = [memory for memory in sample.memories if memory.category == "error"][:MOST_ERRORS]
     groups: list[list[Memory]] = []
     for error in reversed(errors):

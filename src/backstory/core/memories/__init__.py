@@ -194,7 +194,7 @@ class Memories(CorePart):
             attribute(self.engine, self.caller, [memory])
 
     def follow_up(self, memory: Memory) -> None:
-        """After the commit: others see the memory only then."""
+        """Schedule the work after a commit, because other connections see the memory only then."""
         self.engine.embed_soon()
         self.engine.summarizer.improve(self.engine.store, memory)
 

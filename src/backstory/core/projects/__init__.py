@@ -19,7 +19,7 @@ else:  # 15 ms together, and most branches need no rules
     printable = lazy_name("backstory.core.projects.git", "printable")
 
 _HEAD = "ref: refs/heads/"
-_SECRET_CHARS = 20  # a shorter branch holds no secret
+_SECRET_CHARS = 20  # a shorter name of a branch cannot contain a secret
 _LONGEST_HEAD = 4_096
 
 

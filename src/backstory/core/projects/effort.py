@@ -115,5 +115,5 @@ def look(
 def _no_answer() -> TimedOut:
     return TimedOut(
         "The project's file system does not answer.",
-        hint="Is it on a drive that is gone? Try again, or name another directory.",
+        hint="Is it on a disconnected drive? Try again, or use another directory.",
     )

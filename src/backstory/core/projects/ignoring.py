@@ -21,7 +21,7 @@ _CLASSES = {
 
 
 class IgnoreRule(NamedTuple):
-    """One line: which names or paths it speaks of, and whether it leaves them out or takes them back."""
+    """One line of an ignore file: the names or paths that it matches, and whether it excludes or includes them."""
 
     pattern: re.Pattern[str]
     is_excluding: bool

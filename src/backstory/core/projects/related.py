@@ -42,8 +42,7 @@ def project_named(wanted: str, known: Iterable[str]) -> str | None:
 
 
 def new_project_named(wanted: str, known: Iterable[str], *, is_local: bool) -> str:
-    """The project that a caller means, which nothing may be known of yet if it is given by its path. Raises InvalidInput for an
-    unknown name, or one that several have."""
+    """The project that a caller names. A path may be new. Raises InvalidInput for an unknown or ambiguous name."""
     if (named := project_named(wanted, known)) is not None:
         return named
     path = Path(os.path.expanduser(wanted))
@@ -69,10 +68,8 @@ def chosen_projects(
 
 
 def related_projects(projects: Sequence[str], declared: Iterable[str], known: Iterable[str]) -> list[str]:
-    """Those of the known projects that are related to the given ones.
-
-    All that are declared related if one of the given is declared, or is the caller's own; and those that share a
-    remote."""
+    """Known projects that are related to the given ones: all declared related projects, if one of the given is
+    declared or is the caller's own, and projects with a common remote."""
     remotes = set[str]().union(*map(remotes_of, projects))
     named = {str(project_root(Path(os.path.expanduser(each)))) for each in declared}
     together = named if named & set(projects) else set()

@@ -36,7 +36,7 @@ class NearestMemories(CorePart):
     def decisions(self, query: str, where: Filter, words: Sequence[str]) -> list[Hit]:
         """The decisions and preferences of the caller's project that are nearest to a query.
 
-        None if `where` leaves them out, or if no word of the query is a word: whatever is nearest to random letters says
+        Empty if `where` excludes them, or if the query contains no real word: the nearest memory to random letters means
         nothing."""
         own = self.caller.project
         is_left_out = (

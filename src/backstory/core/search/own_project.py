@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 OWN_RANK, RELATED_RANK, UNRELATED_RANK = range(3)  # of projects, by how near they are to the caller's
 MOST_UNSURE = 0.49  # of certainty: the most that does not count as sure
 FIRST_PAGE = 5  # hits
-WORTH_SHOWING = 0.01  # of certainty; of what is less certain hardly anything is right
+WORTH_SHOWING = 0.01  # minimum certainty: hits below it are almost never right
 
 
 def beside_own(hits: Sequence[Hit], ranks: Mapping[str, int]) -> list[Hit]:

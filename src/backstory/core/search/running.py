@@ -13,9 +13,9 @@ JUST_NOW = timedelta(minutes=2)
 
 
 def running_conversations(engine: Engine, caller: Caller) -> frozenset[str]:
-    """The conversation that the caller is in, with its subagents.
+    """The caller's own conversation with its subagents.
 
-    The one that the assistant named, or else those that the same assistant wrote in the same project just now."""
+    It is the one that the assistant named, or else those that the same assistant wrote in the same project a moment ago."""
     store, assistant = engine.store, assistant_called(caller.assistant)
     if caller.conversation:
         heads = [f"{assistant}:{caller.conversation}"] if assistant else []

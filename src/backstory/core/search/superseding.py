@@ -70,7 +70,7 @@ def superseding_hits(hits: Sequence[Hit], entries: Mapping[int, Entry], store: S
     """For each superseded hit, the entry of the hit that supersedes it.
 
     A later entry that hardly answers the query supersedes nothing: two notes in the same words about two tickets are
-    not versions of one fact for a caller who asks about one of the tickets."""
+    not versions of one fact if the query is about one of the tickets."""
     numbers = {entry.id: number for number, entry in entries.items()}
     by_number = {hit.entry: hit for hit in hits}
     return {

@@ -106,7 +106,7 @@ class Redactor:
         hinted: dict[int, list[bytes]] = {}
         for hit in self._hint.finditer(whole):
             around = whole[max(hit.start() - 1, 0) : hit.end() + _LONGEST_HINT]  # one may hide another
-            # a hint may reach into the next text, and hide what is there
+            # a hint may extend into the next text and hide a secret there
             for place in range(bisect_right(ends, hit.start()), bisect_right(ends, hit.end() - 1) + 1):
                 hinted.setdefault(place, []).append(around)
         for place, hits in hinted.items():
@@ -114,7 +114,7 @@ class Redactor:
         return suspects
 
     def _marked(self, whole: bytes, hit: Any) -> Iterator[int]:
-        """The rules of the mark that was found there and of those that it may hide, as one that begins within it."""
+        """The rules of the mark that was found here, and of marks that it may hide, such as one that begins inside it."""
         for at, mark in self._hidden[hit.group()]:
             if whole.startswith(mark, hit.start() + at):
                 yield from self._marks[mark]
@@ -154,7 +154,7 @@ def _options(is_longest: bool = True) -> Any:
 
 
 def _hidden(marks: Mapping[bytes, object]) -> dict[bytes, list[tuple[int, bytes]]]:
-    """For each marker, those that may begin at or within it, and their offsets."""
+    """For each marker, the markers that may begin at or inside it, with their offsets."""
     by_prefix: dict[bytes, list[bytes]] = {}
     for mark in marks:
         for length in range(1, len(mark) + 1):

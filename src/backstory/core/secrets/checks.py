@@ -24,7 +24,7 @@ _PLACEHOLDER_WORDS = (
     "with wrong x xx xxx xxxx xxxxx y yes you your z"
 )
 _PLACEHOLDERS = frozenset(_PLACEHOLDER_WORDS.split())
-_LEAST_ENTROPY = 2.5  # bits for each character; a word that somebody made up has more
+_LEAST_ENTROPY = 2.5  # bits per character; invented words have more
 _LEAST_DENSITY = 4.0
 _LEAST_PASSWORD = 8
 _SIGNS = frozenset(b"!@#$%^*?~+")
@@ -68,7 +68,8 @@ def _is_credential(value: bytes, match: Any) -> bool:
 
 
 def _is_value_of_a_key(value: bytes, match: Any) -> bool:
-    """True if a value after the word "key" is a secret: a key may also be that of a table or a cache, and its value an id."""
+    """True if a value after the word "key" is a secret: a key may also be that of a table or a cache, and its value
+    an id."""
     before: bytes = match.string[max(match.start() - 20, 0) : match.end() - len(value)]
     if (
         _OPEN_KEYS.search(before) is not None

@@ -55,7 +55,9 @@ class Sessions(CorePart):
         return session
 
     def is_own(self, session: Session) -> bool:
-        """True if the surface created the session, works in it or saved in it. Surfaces of one connection share its session."""
+        """True if the surface created the session, works in it or saved in it.
+
+        Surfaces of one connection share its session."""
         saved = self.caller.visible(Filter(surfaces=(self.surface,), threads=(session.id,)))
         is_known = session.surface == self.surface or session.id == self.caller.session
         return is_known or self.engine.store.entries.count(saved) > 0
@@ -96,7 +98,7 @@ class Sessions(CorePart):
 
         Later memories belong to its project; earlier ones stay where they are."""
         if not directory.strip():
-            raise InvalidInput("directory is empty.", hint="Name the project's directory.", field="directory")
+            raise InvalidInput("directory is empty.", hint="Pass the project's directory.", field="directory")
         if self.caller.is_local:
             place = _directory(os.path.join(self.caller.directory, os.path.expanduser(directory)))
             if not place.is_dir():

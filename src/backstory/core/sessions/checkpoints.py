@@ -34,9 +34,8 @@ class Checkpoints(CorePart):
         self._sessions = sessions
 
     def before_compaction(self) -> list[Checkpoint]:
-        """Take one checkpoint of the connection's session per surface that saved in it, before the assistant compacts its context.
-
-        Memories outside of sessions need no copy, because they do not end with a session."""
+        """Take one checkpoint of the connection's session per surface that saved in it, before the assistant compacts
+        its context. Memories outside of sessions need no copy, because they do not end with a session."""
         store, session = self.engine.store, self.caller.session
         if not session or store.sessions.get(session) is None:
             return []
@@ -55,7 +54,9 @@ class Checkpoints(CorePart):
         return Checkpoints(context, Sessions(context))
 
     def take(self, name: str, *, description: str, files: bool, git: bool) -> Checkpoint:
-        """Copy all of the current session, including private memories. Later edits, deletions and archiving do not change the copy."""
+        """Copy all of the current session, including private memories.
+
+        Later edits, deletions and archiving do not change the copy."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the checkpoint.", field="name")
         store, session = self.engine.store, self._sessions.current()
@@ -101,14 +102,14 @@ class Checkpoints(CorePart):
         return next((each for each in checkpoints if each.project == self.caller.project), checkpoints[0])
 
     def restore(self, checkpoint: Checkpoint, *, files: bool, merge: bool) -> RestoreResult:
-        """Into a new session, which becomes the connection's, or into the current one, where the restored value
-        takes the place of the present one. Private memories come back, as private, to the checkpoint's own
-        session and to those that descend from it."""
+        """Restore into a new session, which becomes the connection's, or merge into the current one, where restored
+        values replace present ones. Private memories are restored, as private, only to the checkpoint's own session
+        and to its descendants."""
         store = self.engine.store
         is_family = checkpoint.session in lineage(store, self.caller.session)
         current = self._sessions.current() if merge else None
         with store.transaction():
-            checkpoint = self.find(id=checkpoint.id, name=None)  # what it held may be forgotten by now
+            checkpoint = self.find(id=checkpoint.id, name=None)  # its contents may be forgotten meanwhile
             contents = store.checkpoints.read(checkpoint)
             session = current or self._new_session(checkpoint, is_family)
             allowed = [memory for memory in contents.memories if is_family or not memory.private]

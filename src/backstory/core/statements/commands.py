@@ -42,7 +42,7 @@ _RED = lazy_pattern(
     re.MULTILINE,
 )
 _RED_SIGNS = ("fail", "err", "\u2716", "\u2717", "\u00d7", "exit code", "panic", "would reformat")
-"""One of these is in whatever `_RED` finds, in lower case."""
+"""Every match of `_RED` contains one of these, in lower case."""
 _NO_RED = lazy_pattern(r"\b0 (?:failed|failing|failures?|errors?)\b")
 _GREEN = lazy_pattern(
     r"\bPASS(?:ED)?\b|^ok\s|\b0 (?:issues|errors|failures)\b|\b[1-9]\d* pass(?:ed|ing)?\b|All checks passed|no issues found|\bSuccess\b|✓|✔",
@@ -86,7 +86,7 @@ def sayings_of(call: ToolCall) -> Iterator[Saying]:
 
 
 def _shortened(result: CallResult) -> CallResult:
-    """Head and tail of a long result: commits and links stand anywhere, verdicts at the end."""
+    """Head and tail of a long result: commits and links can be anywhere, verdicts are at the end."""
     text = result.text
     if len(text) <= _HEAD_CHARS + _TAIL_CHARS:
         return result
@@ -137,8 +137,8 @@ def _checks(command: str, result: CallResult) -> Iterator[Saying]:
 
 
 def _has_failed(result: CallResult) -> bool | None:
-    """The verdict of a check; None where the output tells of success and the exit code of a failure: then another part of
-    the command line failed."""
+    """The verdict of a check. None if the output reports success and the exit code a failure: then another part of the
+    command line failed."""
     tail = result.text[-VERDICT_CHARS:]
     # The words count before the exit status: behind a pipe the status is that of `tail`.
     if _is_red(tail):

@@ -1,7 +1,7 @@
-"""Statements and titles of conversations that were stored before the present rules, or otherwise than by reading a log.
+"""Statements and titles of conversations that were stored by older rules, or not read from a log.
 
-They are made from the stored messages, since the logs may be gone. Results of tools are not looked at, so such a
-conversation has only what was said in it.
+They are derived from the stored messages, because the logs may be gone. Results of tools are ignored, so these
+conversations have only statements of people and assistants.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..subjects import OPENING, subject_of
 from .extraction import RULES, sayings_of
 
 OPENING_MESSAGES = 20
-"""In which the title is looked for."""
+"""Number of first messages that are searched for a title."""
 MAX_AT_ONCE = 50
 """Conversations that one question waits for; the newest, the others are for the next."""
 TOOL = "tool"
@@ -31,8 +31,7 @@ def derive_next(store: Store) -> int:
 
 
 def derive(store: Store, conversation: Conversation) -> None:
-    """Replace the statements of one conversation by those that the present rules find in its stored messages, and a title
-    that says nothing by a better one."""
+    """Derive the statements of one conversation again by the current rules, and replace a meaningless title."""
     sayings = [MessageSaying(each.message, each.saying) for each in sayings_in(store, conversation)]
     opening = store.messages.said(conversation.id, limit=OPENING_MESSAGES)
     title = retitled(conversation.title, [_turn(each) for each in opening if each.role in _ROLES])
@@ -52,7 +51,7 @@ def sayings_in(store: Store, conversation: Conversation) -> list[PlacedSaying]:
     messages = {each.id: each for each in store.messages.of(conversation.id) if each.role in (*_ROLES, TOOL)}
     logged = [each for each in store.sayings.of(conversation.id) if _is_of_log(each.saying)]
     derived = sayings_of([_turn(each) for each in messages.values()])
-    # What the log states is found again among the words, in the same message; one of the two is enough.
+    # A statement of the log also occurs in the text of the same message; one of the two is enough.
     known = {(message, saying.kind, saying.text) for message, saying in logged}
     stated = [
         *logged,

@@ -1,9 +1,9 @@
-"""How a conversation ends: what it waits for, what comes next, and where it was cut off.
+"""The ending of a conversation: open questions, next steps, and unfinished work.
 
-The place at the end says that something is open, so hardly any words are needed. What a session asked or announced before
-its end is answered or done by what followed. So these statements are not stored: they are read from the last messages
-whenever a project's state is asked for, and a conversation that goes on never leaves a former end behind.
-"""
+The position at the end already shows that something is open, so the wording matters little. Questions and
+announcements before the end were answered or done by later messages. These statements are therefore not stored: they
+are read from the last messages whenever a project's state is computed, so a conversation that continues has no
+outdated ending."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAST_SENTENCES = 2
 ASKING_SENTENCES = 4
 """A question further from the end was only a thought on the way."""
 MARKED_CHARS = 200
-"""At the end of a message: a name in backticks there makes a question specific."""
+"""Characters at the end of a message; a name in backticks there makes a question specific."""
 MAX_ITEMS = 4
 MAX_REQUEST_CHARS = 400
 MAX_RECAP_CHARS = 700
@@ -37,7 +37,7 @@ _INTERROGATIVE = lazy_pattern(
     r"\W*(?:(?:or|and|so|but|also|if so|otherwise)[, ]+)*(?:would|do|does|did|shall|should|want|which|what|how|who|where|when|why|can|could|may|will|are|is|have|has|any|ok(?:ay)? to|ready to|go ahead|proceed|continue)\b",
     re.IGNORECASE,
 )
-"""How a question begins that wants an answer; others only wonder."""
+"""Beginnings of questions that need an answer; others are rhetorical."""
 _REQUESTS = lazy_pattern(r"\b(?:can|could|would|will) (?:you|we)\b", re.IGNORECASE)
 """Work that is asked for in the form of a question."""
 _INTRODUCES = lazy_pattern(r":\W*$")
@@ -107,15 +107,14 @@ class ConversationEnd(NamedTuple):
     spoken: Sequence[Message]
     """Messages of user and assistant, in order (`is_spoken`)."""
     is_cut_off: bool = False
-    """The log ends while the assistant works: after a call, without a word on what came of it."""
+    """True if the log ends while the assistant works: after a call, without a message about its result."""
     has_files: bool = False
     """Files were read or written: a session that only talked leaves nothing behind by how it ended."""
     has_edits: bool = False
 
 
 def is_spoken(message: Message) -> bool:
-    """Return whether a message was spoken by user or assistant. A command such as `/exit` asks nothing of the
-    assistant."""
+    """Return whether a message was spoken by user or assistant. A command such as `/exit` is not a request."""
     is_request = message.role == USER and not _COMMAND.match(message.text)
     return bool(message.text.strip()) and (message.role == ASSISTANT or is_request)
 
@@ -127,9 +126,9 @@ def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
         return
     last = end.spoken[-1]
     if last.role == USER:
-        # a request that nobody ever answered anything to is a probe, or a slip
+        # a request without any answer is a probe or a mistake
         is_answered = any(each.role == ASSISTANT for each in end.spoken)
-        # A longer message is pasted text, and its open point cannot be told from it.
+        # A longer message is pasted text, in which the open point cannot be recognised.
         request = own_text(last.text, USER) if len(last.text) <= MAX_REQUEST_CHARS else ""
         if is_answered and request and not _is_farewell(request):
             yield last, Saying(StatementKind.NEXT_STEP, request, Speaker.USER)
@@ -142,8 +141,8 @@ def sayings_of(end: ConversationEnd) -> Iterator[tuple[Message, Saying]]:
 
 
 def _only_asks(end: ConversationEnd) -> bool:
-    """Return whether a conversation is one question and its answer, without any work. Offers made there wait for
-    nobody."""
+    """Return whether a conversation is one question and its answer, without any work. Its offers are not open
+    items."""
     if len(end.spoken) != 2 or end.has_files or end.is_cut_off:
         return False
     question, answer = end.spoken
@@ -171,7 +170,7 @@ def next_in_recap(text: str) -> str:
 
 
 def recap_in(text: str) -> str:
-    """A short summary whole; of a long one, which a compaction left, the section that says where the work stands."""
+    """A short summary as it is; from a long summary of a compaction, the section about the state of the work."""
     text = _NOTICE.sub("", text).strip()
     if len(text) <= MAX_RECAP_CHARS:
         return text
@@ -196,11 +195,11 @@ def _announced(spoken: Sequence[Message]) -> Iterator[tuple[Message, Saying]]:
 
 
 def _closing(last: Message, end: ConversationEnd) -> Iterator[Saying]:
-    # the assistant's own words: what it relays at the end of a message is not what it leaves open
+    # only the assistant's own words: quoted text at the end of a message is not an open item
     own = own_text(last.text, ASSISTANT)
     tail = _long_sentences(own)
     stated: set[str] = set()
-    # A list under "Next steps" is meant as such; its items need none of the forms below.
+    # A list under "Next steps" is explicit; its items need none of the forms below.
     for step in _steps_under_heading(own):
         stated.add(step)
         yield Saying(StatementKind.NEXT_STEP, step, Speaker.ASSISTANT)
@@ -219,7 +218,7 @@ def _closing(last: Message, end: ConversationEnd) -> Iterator[Saying]:
     # Only work on files leaves something behind that its last sentences can describe.
     if stated or not end.has_files:
         return
-    # After edits a list says what was changed; without any it is what was found, and that is the result.
+    # After edits a list reports changes; without edits it reports findings, which are the result.
     items = [] if end.has_edits else [" ".join(item.split()) for item in _ITEM.findall(own)[:MAX_ITEMS]]
     for text in (*items, *tail[-LAST_SENTENCES:]):
         if not (is_question(text) or introduces(text) or _OFFERS.search(text)):

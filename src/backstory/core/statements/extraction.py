@@ -1,4 +1,4 @@
-"""The statements of a conversation's turns: signals of the log first, then what was said where things are concluded."""
+"""The statements of a conversation's turns: first signals of the log, then sentences in the places where people conclude."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MAX_CHARS = 400
 
 
 def with_sayings(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns with what they state."""
+    """The turns with their statements."""
     stated = sayings_of(turns)
     return [turn._replace(sayings=tuple(stated[turn.id])) if turn.id in stated else turn for turn in turns]
 
 
 def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
-    """By the id of each turn that states something, what it states. The turns are in their order. How a conversation ends is
-    not among it: that is known only as long as it does not go on (`endings`)."""
+    """The statements by the id of their turn, in the order of turns. The ending of a conversation is not included, because
+    it is valid only until the conversation continues (`endings`)."""
     stated: dict[str, list[Saying]] = {}
     closing = _closing(turns)
     calls: list[ToolCall] = []
@@ -32,14 +32,14 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
     """Backstory was asked for the request at hand: what the assistant concludes may be what it was told."""
     for turn in turns:
         if turn.role is Role.USER:
-            # Each request starts anew: what was read for the one before does not taint this one.
+            # Each request starts clean: text that was read for the previous request does not taint this one.
             calls.clear()
             is_reciting = False
         calls += turn.calls
         is_reciting = is_reciting or (turn.recites and turn.role is not Role.USER)
         is_closing = turn.id in closing
         for saying in _of_turn(turn, is_closing=is_closing and not is_reciting):
-            # after reading what others wrote, "we decided" may be their decision
+            # after reading text of others, "we decided" may be their decision
             if not (words.is_shared(saying) and any(map(reads_others, calls))):
                 _add(stated, turn, saying)
         # Other pull requests are mentioned too; one after a push of the same request is its own.
@@ -71,13 +71,13 @@ def _of_call(call: ToolCall) -> Iterator[Saying]:
 
 
 def _of_summary(text: str) -> Iterator[Saying]:
-    """An assistant's own recap, or the part of a compaction summary that says where the work stands."""
+    """An assistant's own recap, or the part of a compaction summary about the state of the work."""
     if recap := endings.recap_in(text):
         yield Saying(StatementKind.RECAP, recap, Speaker.LOG)
 
 
 def _closing(turns: Sequence[Turn]) -> set[str]:
-    """The assistant's turns that end what it did for one request: what comes before is narration."""
+    """The last assistant turn for each request; earlier turns are narration."""
     spoken = [turn for turn in turns if turn.text.strip() and turn.role in (Role.USER, Role.ASSISTANT)]
     ends = {turn.id for turn, after in pairwise(spoken) if after.role is Role.USER}
     ends |= {spoken[-1].id} if spoken else set()
@@ -85,7 +85,7 @@ def _closing(turns: Sequence[Turn]) -> set[str]:
 
 
 def _drop_former_lists(turns: Sequence[Turn], stated: dict[str, list[Saying]]) -> None:
-    """Drop all but the last of the lists that are rewritten as a whole each time."""
+    """Drop all but the last version of each list that assistants rewrite completely."""
     is_later = False
     for turn in reversed(turns):
         sayings = stated.get(turn.id, [])

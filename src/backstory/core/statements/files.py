@@ -11,7 +11,7 @@ from ..engine import Engine
 
 
 def files_by_statement(engine: Engine, statements: Sequence[Statement]) -> dict[str, list[str]]:
-    """By the id of a statement, the files that were edited between the request that it belongs to and the next one."""
+    """The files that were edited between a statement's request and the next request, by statement id."""
     store = engine.store
     prompts: dict[str, list[int]] = {}
     edited: dict[tuple[str, int], list[str]] = {}
@@ -19,7 +19,7 @@ def files_by_statement(engine: Engine, statements: Sequence[Statement]) -> dict[
     for each in statements:
         if each.conversation not in prompts:
             prompts[each.conversation] = [place for place, _ in store.messages.prompts(each.conversation, 1)]
-        # Statements come at the end of a turn and edits before it, so the request is what they share.
+        # Statements come at the end of a turn and edits before it, so they are matched by their request.
         request = bisect_right(prompts[each.conversation], each.place)
         key = (each.conversation, request)
         if key not in edited:

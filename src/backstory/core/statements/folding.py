@@ -1,6 +1,6 @@
 """Follow statements through later conversations of their project: confirmed, superseded, answered or done.
 
-A saved memory is never ended by what a message says; it may be confirmed by it.
+A message never ends a saved memory, but it may confirm one.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ class _Standing:
 def fold(
     statements: Iterable[Statement], memories: Sequence[Memory], dismissed: AbstractSet[str] = frozenset()
 ) -> list[Statement]:
-    """Statements of one project with their state after all of them; those that only repeat an earlier one are left out.
+    """The statements of one project with their final state, without repetitions of earlier ones.
 
-    What a person dismissed supersedes nothing. What repeats it is left out too, or it would come back in other words."""
+    A dismissed statement supersedes nothing, and its repetitions are left out too, because it would otherwise return
+    in other words."""
     folded: list[Statement] = []
     standing: dict[str, list[_Standing]] = {}
     # Memories come first whatever their age: a sentence in a conversation may repeat one, and never ends one.
@@ -71,7 +72,7 @@ def fold(
 def _index(standing: dict[str, list[_Standing]], new: _Standing) -> None:
     for word in new.stated.words or [
         ""
-    ]:  # "Let's go with 9090" has no word to compare, and stands all the same
+    ]:  # "Let's go with 9090" has no word to compare, but is in force anyway
         standing.setdefault(word, []).append(new)
 
 
@@ -87,7 +88,7 @@ def _repeats(
         each
         for each, kind in relations
         if kind is StatementRelation.CONFIRMS
-        # to give something up does not confirm it
+        # dropping an attempt does not confirm it
         and (statement.kind is StatementKind.DROPPED) == each.is_dropped
     ]
     is_dismissed = not dismissed.isdisjoint({statement.id, *(each.id for each in confirmed)})
@@ -115,7 +116,7 @@ def _confirm(each: _Standing, by: Statement) -> None:
     each.statement = each.statement._replace(
         confirmations=each.statement.confirmations + 1,
         confirmed_at=by.at,
-        # The reason is often given only when somebody asks again.
+        # The reason is often given only in a later answer.
         reason=each.statement.reason or by.reason,
     )
 
@@ -125,9 +126,11 @@ def ended(
     later_words: Callable[[str], Iterable[frozenset[str]]],
     last_work: datetime | None,
 ) -> list[Statement]:
-    """Open items that later sessions took up, with what they are since then. `later_words` returns the content words
-    of each message in the conversations after one. What work of STALE_AFTER passed by is stale: a pause does not count,
-    since whoever comes back after it wants to know what was left open."""
+    """The statements with open items updated by later sessions.
+
+    `later_words` returns the content words of each message in the conversations after the given one. An item is stale
+    after work of STALE_AFTER that did not touch it. A pause does not count: after a pause, users want to know the
+    open items."""
     endings = []
     for statement in statements:
         if statement.state is StatementState.OPEN and statement.kind in ENDED_BY_WORK:

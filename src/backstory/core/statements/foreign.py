@@ -1,4 +1,6 @@
-"""Calls that read what other people wrote: pages, messages, documents. What an assistant says after them may be theirs."""
+"""Calls that read what other people wrote: pages, messages, documents.
+
+An assistant's messages after such a call may repeat their words."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .words import is_steering
 OPEN, DONE = "open", "done"
 MAX_FREE_ANSWER_WORDS = 8
 LIST = "list"
-"""The subject of an item of a list that is written as a whole each time."""
+"""The subject of items in a list that is rewritten completely each time."""
 _ITEMS = ("todos", "plan", "items", "todoList", "tasks")
 _TEXTS = ("content", "step", "title", "text", "description", "subject")
 _FINISHED = frozenset(

@@ -1,6 +1,6 @@
 """The relation of a later statement to an earlier one: it confirms it, supersedes it, or is unrelated.
 
-When in doubt both stay in force: two true lines cost less than one that is lost.
+In doubt both stay in force: showing two true lines is cheaper than losing one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ EXCHANGED_SHARE = 0.6
 NEW_WORDS, NEW_WORDS_OF_REMINDER = 1, 3
 """Words that a restatement may bring of its own; more if it says that it repeats."""
 MAX_CACHED_TERMS = 20_000
-"""Terms whose stems a process keeps. The texts of a project repeat their words, and stems are most of the cost of a state."""
+"""Terms whose stems a process keeps.
+
+The texts of a project repeat their words, and stems are most of the cost of a state."""
 
 _I = re.IGNORECASE
 _REVERSES = lazy_pattern(
@@ -55,7 +57,7 @@ class StatementRelation(StrEnum):
 
 
 class StatedText(NamedTuple):
-    """A statement's text with the words that say what it is about."""
+    """A statement's text with its content words."""
 
     text: str
     words: frozenset[str]
@@ -79,7 +81,7 @@ def is_same_subject(later: StatedText, earlier: StatedText) -> bool:
 
 
 def relation(later: StatedText, earlier: StatedText) -> StatementRelation:
-    """How a statement relates to one that was made before it in the same project."""
+    """The relation of a statement to an earlier one in the same project."""
     if not later.words or not earlier.words:
         return StatementRelation.NONE
     shared = later.words & earlier.words

@@ -1,4 +1,4 @@
-"""Settle the statements of a conversation at its end: which still hold, and which were ended by its own course."""
+"""Determine at the end of a conversation which of its statements are still in force."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class SettledSaying(NamedTuple):
 def settle(
     sayings: Iterable[PlacedSaying], course: ConversationCourse, ending: Iterable[PlacedSaying] = ()
 ) -> list[SettledSaying]:
-    """Those that are worth keeping, with their state. What only described a moment is left out: the verdicts of a check
-    before its last one, lists before the last. `ending` is what the conversation leaves open by how it ends."""
+    """The statements to store, with their state. Outdated ones are left out: all but the last verdict of a check and
+    the last version of a list. `ending` are the items that the end of the conversation leaves open."""
     every = sorted(sayings, key=lambda placed: placed.place)
     settled = [
         *_lasting(every),
@@ -73,7 +73,7 @@ def _todos(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterabl
         task for task in tasks.values() if task.saying.text
     ]
     updated = max((placed.place for placed in current), default=-1)
-    # nobody kept the list if the user went on after its work was committed
+    # the list is outdated if the user continued after its work was committed
     is_stale = course.last_commit > updated and course.last_request > updated
     for placed in current:
         if placed.saying.outcome == DONE:
@@ -92,7 +92,7 @@ def _checks(every: Sequence[PlacedSaying]) -> Iterable[SettledSaying]:
 
 
 def _recap(every: Sequence[PlacedSaying], course: ConversationCourse) -> Iterable[SettledSaying]:
-    """The last one. It holds until work goes on; the step that it names next is open as long."""
+    """The last recap. It is in force until work continues, and so is the next step that it names."""
     recaps = [placed for placed in every if placed.saying.kind is StatementKind.RECAP]
     if not recaps:
         return

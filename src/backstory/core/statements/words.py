@@ -1,9 +1,9 @@
-"""Decisions, rules of the user, dropped attempts and fixes that people and assistants put into words.
+"""Decisions, rules of the user, dropped attempts and fixes in the words of people and assistants.
 
-Words carry over badly from one person to the next, so a form counts only by its grammar: a choice or a directive with a named
-object, stated and not asked or guessed, and understandable without the sentence before it. It is looked for only where things
-are concluded: in what the user typed, and in the message that ends an assistant's turn. A missed decision can be saved with
-`remember`; a false one would be told to every session.
+People word decisions differently, so a sentence counts only by its grammar: it must state (not ask or guess) a choice or a
+directive with a named object, and be understandable without the sentence before it. Only two places are searched: the user's
+own messages, and the message that ends an assistant's turn. A missed decision can be saved with
+`remember`; a false one would reach every session.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MIN_WORDS, MAX_CHARS = 3, 400
 MAX_TYPED_STATEMENTS = 8
 """Sentences of a message, from its beginning: later ones of a longer message explain."""
 MIN_RULE_WORDS, MIN_FIX_WORDS = 2, 4
-"""Content words without which nobody can tell what a rule or a fix is about."""
+"""Minimum number of content words of a rule and of a fix; with fewer, the subject is unclear."""
 
 _APOSTROPHES = ("\u2019", "'")
 """Editors and phones write the first; the patterns know the second."""
@@ -45,12 +45,12 @@ class _Form:
         return None
 
 
-# A clause in which somebody directs: at its beginning there is no other subject, so "handlers never called" is none.
+# A directive: the clause begins without another subject, so "handlers never called" does not match.
 _LEAD = r"(?:^\W*|[,;:.!(\u2014-]\s*|\b(?:and|so|also|then|please|just|(?:ok|okay|yes) but|ok|okay|yes|yeah|no|sure|alright|fine|should|must|(?<!if )(?<!when )(?<!that )(?<!because )we|you|let'?s|remember)[, ]+)"
 _NO_POINTER = r"(?!(?:this|that|it|its|them|these|those|both|your|mine|going|everything|anything|something|nothing|whatever|what|one|option|on|up)\b)"
-"""The object of a choice is named: "let's use that" points at something that the sentence does not hold."""
+"""The object of a choice must be named: "let's use that" refers to something outside the sentence."""
 _VERB = r"(?!\w{2,}(?:ed|ing|[^s]s)\b)\w+"
-"""In the form of a directive: "it never gets there" describes."""
+"""A verb in the form of a directive; "it never gets there" is a description."""
 
 _CHOSEN_BY_USER = _Form(
     "let's|lets|go with|going with|went with|stick with|settle on|call it|we |we're|we'll|decided|changed my mind|rather|instead|no longer",
@@ -83,7 +83,7 @@ _HEDGES = lazy_pattern(
     r"|\bright\W*$|\bif (?:we|you|i) do(?:n'?t| not) (?:need|want|like)\b|\bif (?:that|it)'?s not\b|\bwhy (?:\w+n'?t|are|is|do|does|did|would|should|not)\b|^(?:should(?:n'?t)?|would|wouldn'?t)\b",
     _I,
 )
-"""Somebody thinks aloud or asks without a question mark."""
+"""Signs of thinking aloud, or of a question without a question mark."""
 _NUMBER = lazy_pattern(r"\d\d")
 _POINTS_BACK = lazy_pattern(r"\b(?:the|your|my|this|that|these|those|same)\b", _I)
 
@@ -91,7 +91,7 @@ _CHOSEN_BY_ASSISTANT = _Form(
     "kept|left|chose|opted|went with|stayed with|on purpose|deliberately|intentionally",
     r"\b(?:i|we)(?:'ve| have)? (?:(?:kept|left|chose|opted|went with|stayed with)\b|(?:deliberately|intentionally) \w|.{3,80}\bon purpose\b)",
 )
-# Only in the first person: "X deliberately avoids Y" explains code that somebody else may have written. "instead of" and
+# Only in the first person: "X deliberately avoids Y" explains code that another person may have written. "instead of" and
 # "rather than" are missing, since an assistant describes every change with them.
 _AGREED = _Form(
     "decided|agreed|settled|chose",
@@ -136,11 +136,11 @@ _HINTS = {
         *_FIXED.hints,
     },
 }
-"""By role, words of which one is in every sentence that states something."""
+"""Words by role; every sentence that states something contains one of them."""
 
 
 def is_steering(question: str, answer: str) -> bool:
-    """Return whether an answer only decides how the session goes on."""
+    """Return whether an answer only decides how the session continues."""
     return _STEERS.match(answer) is not None or _ASKS_HOW_TO_GO_ON.search(question) is not None
 
 
@@ -153,7 +153,7 @@ def by_user(text: str) -> Iterator[Saying]:
 
 def _kind_by_user(sentence: str) -> StatementKind | None:
     sentence = sentence.replace(*_APOSTROPHES)
-    # Rules first: "never use X" is also a choice, and as a rule it holds beyond this task.
+    # Rules first: "never use X" is also a choice, but as a rule it applies beyond this task.
     if _RULE.search(sentence):
         kind = StatementKind.PREFERENCE
     elif _CHOSEN_BY_USER.search(sentence) or _AGREED.search(sentence):
@@ -177,7 +177,7 @@ def _stands_alone(sentence: str, kind: StatementKind) -> bool:
 
 
 def by_assistant(text: str) -> Iterator[Saying]:
-    """Conclusions of a message that ends a turn. If it ends in a question it offers options, and none of those is decided."""
+    """Conclusions of a message that ends a turn. A message that ends with a question offers options and decides nothing."""
     stated = [
         (kind, sentence)
         for sentence in _own(text, "assistant", _kind_by_assistant)
@@ -241,15 +241,16 @@ def reason_in(text: str) -> str:
 
 
 def reads_like_decision(text: str) -> bool:
-    """Return whether a text of unknown provenance, such as a title, reads like a decision or a rule."""
+    """Return whether a text of unknown origin, such as a title, reads like a decision or a rule."""
     return any(_kind_by_user(sentence) is not None for sentence in sentences(text))
 
 
 def _own(text: str, role: str, kind: Callable[[str], StatementKind | None]) -> list[str]:
-    """The speaker's own sentences, if any sentence states something. One with a gap, where somebody was quoted, is left out.
+    """The speaker's own sentences, if any of them states something.
 
-    Most messages state nothing, and finding out whose words they hold takes longer than all the rest. So the lines with a
-    hint are tested first, as they stand."""
+    Sentences with a gap, where another person was quoted, are left out. Most messages state nothing, and determining
+    the origin of their words takes longer than all other steps. Unchanged lines with a hint are therefore tested
+    first."""
     if not any(map(kind, _hinted(text, role))):
         return []
     return [sentence for sentence in _whole(own_text(text, role)) if ELISION not in sentence]

@@ -1,7 +1,6 @@
-"""The story of a file: what was asked for, decided, reversed, dropped, broken, mended and committed, in the order of time.
-
-The command `why`, the prompt and the resource of that name and the page of a file all show it. Only what is about the very
-file counts: requests that changed it or name it, and what was stated while they were worked on."""
+"""The story of a file in chronological order: requests, decisions, reversals, dropped attempts, failures, fixes and
+commits. The command `why`, the prompt and the resource of that name and the page of a file all show it. Only events
+about exactly this file count: requests that changed or mention it, and statements made during the work on them."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ class _Touches(NamedTuple):
     """Reads and edits, the last first."""
     conversations: Mapping[str, Conversation]
     heads: Mapping[str, str]
-    """By conversation, the one that speaks for it."""
+    """For each conversation, the one that started it, or itself."""
     writes: Sequence[FileWrite]
 
 
@@ -124,7 +123,7 @@ class Stories(CorePart):
     def _said(
         self, touches: _Touches, projects: tuple[str, ...], names: Mapping[str, str]
     ) -> Iterator[StoryEvent]:
-        """Requests, and what was stated and published while they were worked on."""
+        """Requests, and the statements, commits and pull requests during the work on them."""
         store, file = self.engine.store, touches.file
         requests = Requests(store)
         changing = requests.counted(touches.writes)
@@ -194,7 +193,7 @@ class Stories(CorePart):
                 )
 
     def _checkout(self) -> Path | None:
-        """Where git is asked for the files of a commit."""
+        """The checkout in which git lists the files of a commit."""
         if not self.caller.is_local:
             return None
         tree = work_tree(Path(self.caller.directory))
@@ -202,7 +201,7 @@ class Stories(CorePart):
 
 
 class _ShortNames(dict[str, str]):
-    """By id, the short name of a conversation."""
+    """The short names of conversations by id."""
 
     def __init__(self, names: ConversationNames) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Which commits and pull requests hold the edits of a file."""
+"""The commits and pull requests that contain the edits of a file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _of_other_files(commits: Iterable[Statement], file: StoryFile, checkout: Pat
 
 
 def _changed_files(checkout: Path, hashes: Sequence[str]) -> dict[str, list[str]]:
-    """By the whole hash of each commit that git has, the files that it changed. One that was rebased away is not known."""
+    """The changed files of each commit, by complete hash. Git does not know commits that were rebased away."""
     options = (
         "--no-walk=unsorted",
         "--ignore-missing",

@@ -1,4 +1,4 @@
-"""The one file that a story is about, told from other files of the same name."""
+"""Identify the file of a story among files of the same name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..projects import work_tree
 
 class StoryFile(NamedTuple):
     path: str
-    """From the root of the project where that is known, else as it was asked for."""
+    """The path from the project's root if that is known, otherwise the requested path."""
     is_whole: bool
     """True if `path` begins at the root of the project: it then matches no file in another folder."""
     has_unique_name: bool
@@ -61,7 +61,7 @@ def path_in_checkout(spelling: str, directory: str) -> str:
 def story_file(
     path: str, is_from_root: bool, traces: Iterable[TraceHit], conversations: Mapping[str, Conversation]
 ) -> StoryFile:
-    """The file that a path means, as far as `traces` of all files of that name tell."""
+    """The file that a path means, determined from the traces of all files of that name."""
     inside = [
         path_in_project(trace.value, conversation.directory, conversation.project)
         for trace in traces

@@ -25,7 +25,7 @@ QUESTION_CHARS = 120
 
 class FileWrite(NamedTuple):
     conversation: str
-    """The one that speaks for the family: edits of a subagent count for the request that started it."""
+    """The main conversation of the family: edits of a subagent count for the request that started it."""
     place: int
     """The place of the message in it; -1 if only the time of the edit is known."""
     at: datetime
@@ -66,11 +66,11 @@ class Requests:
         )
 
     def counted(self, writes: Iterable[FileWrite]) -> Counter[UserRequest]:
-        """By request, how often it changed the file."""
+        """The number of changes of the file, by request."""
         return Counter(map(self.of, writes))
 
     def places(self, writes: Iterable[FileWrite]) -> dict[str, list[int]]:
-        """By conversation, where it changed the file; where only the time is known, the place of the request."""
+        """The places at which each conversation changed the file. If only the time is known, the place of the request."""
         places: dict[str, list[int]] = {}
         for write in writes:
             place = write.place if write.place >= 0 else self.of(write).place
@@ -82,7 +82,8 @@ class Requests:
         return self._prompts_of(request.conversation).get(request.place, "")
 
     def question_before(self, request: UserRequest) -> str:
-        """How the assistant's last message before a short prompt ended: "yes" alone says nothing. Else ""."""
+        """The end of the assistant's last message before a short prompt, because "yes" alone has no meaning;
+        otherwise ""."""
         if len(self.prompt(request).split()) > SHORT_PROMPT_WORDS:
             return ""
         before = self._store.messages.of(
@@ -110,7 +111,7 @@ class Requests:
 def writes_of(
     outlines: Iterable[Outline], times: Mapping[int, datetime], heads: Mapping[str, str]
 ) -> list[FileWrite]:
-    """The edits in these messages, for the conversations that speak for theirs."""
+    """The edits in these messages, attributed to the main conversations."""
     return [
         FileWrite(head, each.seq if head == each.thread else -1, times[each.entry])
         for each in outlines

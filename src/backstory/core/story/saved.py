@@ -1,4 +1,4 @@
-"""Memories about a file as events of its story: what they say now, and what they said before."""
+"""Memories about a file as events of its story, with their current and earlier texts."""
 
 from __future__ import annotations
 

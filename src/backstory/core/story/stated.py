@@ -16,14 +16,16 @@ from .requests import Requests, UserRequest
 
 STORY_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKind.DROPPED, StatementKind.FIX)
 MAX_FILES_OF_A_REQUEST = 3
-"""That it changed: what is decided while more are changed, and names none of them, is about the work and not about a file."""
+"""Maximum number of files that a request changed for its decisions to count for each file.
+
+With more files, a decision that names none of them is about the work in general."""
 REPEATED_SHARE = 0.5
 """The share of a request's characters."""
 _WORD = lazy_pattern(r"[\w@.+-]+")
 
 
 class FileStatements:
-    """The statements about one file, with those that they superseded and that superseded them."""
+    """The statements about one file, with the statements that they superseded or were superseded by."""
 
     def __init__(
         self,
@@ -40,7 +42,7 @@ class FileStatements:
         self._changing = {each: self._other_files(each) for each in changing}
 
     def among(self, statements: Sequence[Statement]) -> list[Statement]:
-        """In the order given."""
+        """The statements about the file, in the given order."""
         known = {each.id: each for each in statements if each.kind in STORY_KINDS and _counts(each)}
         chosen = {id for id, each in known.items() if self._is_about(each)}
         chosen |= {each.superseded_by for each in known.values() if each.id in chosen} & known.keys()
@@ -93,7 +95,7 @@ def statement_events(statements: Sequence[Statement], names: Mapping[str, str]) 
 
 
 def without_repetition(asked: Iterable[StoryEvent], stated: Sequence[StoryEvent]) -> list[StoryEvent]:
-    """Both, without requests that hardly say more than what they state: the statement has their edits."""
+    """Both lists, without requests that say little more than their statement, which then gets their edits."""
     statements = list(stated)
     requests = []
     for request in asked:

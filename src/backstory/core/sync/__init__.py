@@ -59,7 +59,7 @@ class SyncReport(NamedTuple):
     """The number of files and pieces of conversations that match the user's exclusion rules."""
     skipped: Mapping[str, int]
     problems: Mapping[str, str]
-    """By path; "" when nothing could be looked for at all."""
+    """Problems by path; "" if the search for files failed."""
     subagents: int = 0
     projects: frozenset[str] = frozenset()
     """Projects with new content."""
@@ -127,7 +127,7 @@ class Sync:
         call: Call | None = None,
         patience_s: float = 0.0,
     ) -> SyncReport | None:
-        """Import new content of one file that a reader would find by itself.
+        """Import new content of one file, which must be in a reader's own folders.
 
         Returns None if another process was syncing for all of `patience_s`. Raises InvalidInput for a file that no
         reader finds."""
@@ -139,8 +139,8 @@ class Sync:
             reader = next((each for each in readers if _finds(each, places, path)), None)
             if reader is None:
                 raise InvalidInput(
-                    f"{path} is no history that Backstory reads.",
-                    hint="`backstory sync` reads all that assistants left where they keep their files.",
+                    f"{path} is not in a folder of histories that Backstory reads.",
+                    hint="`backstory sync` reads all histories in the assistants' own folders.",
                     field="file",
                 )
             self._exclusion = Exclusion(self._engine.settings.exclude)  # ignore files may have changed
@@ -215,7 +215,9 @@ class Sync:
     def _sync(
         self, reader: Reader, places: Places, call: Call, process: DecoderProcess, *, only: str = ""
     ) -> SyncReport:
-        """Sync one reader. With `only`, the path of one file, all other files wait for the next sync, including vanished ones."""
+        """Sync one reader.
+
+        With `only`, the path of one file, all other files wait for the next sync, including vanished ones."""
         tally = _Tally(reader.title)
         known = self._store.sync.stamps(reader.name)
         looked_at_ns = time.time_ns()

@@ -153,7 +153,7 @@ class SourceDecoder:
         except _SURPRISES as error:
             # Only the type of the error, because its text may quote the file.
             kind = type(error).__name__
-            raise Unreadable(f"It is not as {self._reader.title} used to write it ({kind}).") from error
+            raise Unreadable(f"It is not in a known format of {self._reader.title} ({kind}).") from error
 
     def _goes_on(self, due: DueSource, state: SourceState, checksum: Checksum) -> bool:
         if state.state.get(CONTEXT, "") not in contexts_of(due.source, self._exclusion.fingerprint):

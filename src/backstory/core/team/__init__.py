@@ -1,4 +1,5 @@
-"""Memories that a team shares in its repository: written as files, reviewed as every other change, read from the shared branch."""
+"""Memories that a team shares in its repository: written as files, reviewed as every other change, read from the
+shared branch."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ class TeamReport(NamedTuple):
     is_trusted: bool
     notes: list[TeamNote]
     problems: dict[str, list[NoteProblem]]
-    """By path; these files are not read."""
+    """Problems by path; these files are not read."""
 
 
 class Team:
@@ -93,7 +94,7 @@ class Team:
         return sorted(files)
 
     def path_of(self, memory: Memory) -> str:
-        """Where its file is, or would be."""
+        """The path of a memory's file, existing or new."""
         return self._paths().get(note_id(memory)) or self._file_of(memory)[0]
 
     def unshare(self, memory: Memory, branch: str | None = None) -> str:
@@ -112,7 +113,7 @@ class Team:
         """Read the shared branch of this repository from now on. Raises NotAllowed without a repository."""
         identity = repository_identity(self.tree)
         if not identity:
-            raise NotAllowed(f"{self.tree} is no repository with a commit.")
+            raise NotAllowed(f"{self.tree} is not a repository with a commit.")
         self.trusted.add(identity, self.project)
         return self.refresh()
 
@@ -121,7 +122,7 @@ class Team:
             _put(self.engine, project, [])
 
     def refresh(self) -> TeamReport:
-        """Store what is on the shared branch now, if this user trusts the repository. Raises GitFailed."""
+        """Store the current notes of the shared branch, if this user trusts the repository. Raises GitFailed."""
         commit = shared_commit(self.tree)
         files, unread = ([], []) if commit is None else read_branch(self.tree, commit)
         problems = {path: [NoteProblem(1, "it is not read")] for path in unread}
@@ -188,11 +189,11 @@ class Team:
         )
 
     def _file_of(self, memory: Memory) -> tuple[str, SharedNote]:
-        """The path and the contents that a memory gets; those of the file that it has already are kept."""
+        """The path and the contents for a memory. An existing file keeps its path and unknown keys."""
         if memory.private:
             raise NotAllowed(f"{memory.id} is private; nothing was shared.")
         if memory.trust not in (Trust.OWN, Trust.IMPORTED):
-            raise NotAllowed(f"{memory.id} holds words of a {memory.trust.value}; nothing was shared.")
+            raise NotAllowed(f"{memory.id} contains words of a {memory.trust.value}; nothing was shared.")
         text = memory.text.strip()
         first = _SENTENCE.split(text)[0]
         is_title = len(first) <= MAX_TITLE_CHARS
@@ -221,7 +222,7 @@ class Team:
         return path, note._replace(date=former.date, replaces=former.replaces, more=former.more)
 
     def _paths(self) -> dict[str, str]:
-        """Where the work tree has each shared memory, by id."""
+        """The paths of shared memories in the work tree, by id."""
         by_id = {}
         for path in self._work_tree_paths():
             note = read_note((self.tree / path).read_bytes())
@@ -236,7 +237,7 @@ class Team:
         return [f"{FOLDER}/{path.name}" for path in sorted(folder.glob("*.md")) if path.is_file()]
 
     def _proposed(self, known: set[str]) -> list[TeamNote]:
-        """Files that are only in the work tree: shown to who asks for them, and stored by nobody."""
+        """Files that are only in the work tree. They are listed but never stored."""
         listed = []
         for path in self._work_tree_paths():
             note = read_note((self.tree / path).read_bytes())
@@ -252,7 +253,7 @@ class Team:
             file.parent.mkdir(parents=True, exist_ok=True)
             ignore = file.parent.parent / ".gitignore"
             if ignore.is_file() and ignore.read_bytes() == FORMER_IGNORE_TEXT.encode():
-                write_whole(ignore, [IGNORE_TEXT])  # else git would not see what is shared
+                write_whole(ignore, [IGNORE_TEXT])  # otherwise git would ignore the shared files
             write_whole(file, [text])
             file.chmod(0o644)  # of a repository, and no secret
         except OSError as error:
@@ -285,7 +286,7 @@ def refresh_trusted(engine: Engine, seen: dict[str, str]) -> int:
                 continue
             try:
                 Team(engine, Caller(project=project)).refresh()
-            except GitFailed as error:  # what was read before still holds
+            except GitFailed as error:  # the notes that were read before stay
                 engine.problems.failed(TEAM, error)
                 continue
             engine.problems.succeeded(TEAM)
@@ -295,7 +296,7 @@ def refresh_trusted(engine: Engine, seen: dict[str, str]) -> int:
 
 
 def _put(engine: Engine, project: str, memories: Sequence[Memory]) -> set[str]:
-    """Make these all the shared memories of a project, but for those that this user forgot; the ids that are stored."""
+    """Make these the only shared memories of a project, except those that this user forgot. Returns the stored ids."""
     store = engine.store
     where = Filter(kinds=(Kind.MEMORY,), surfaces=(SURFACE,), projects=(project,))
     with store.transaction():
@@ -316,7 +317,7 @@ def _put(engine: Engine, project: str, memories: Sequence[Memory]) -> set[str]:
         if gone or known.keys() & {memory.id for memory in changed}:
             store.residue.note(with_words_of([Forgettable.MEMORIES]))
         if gone or changed:
-            store.answers.delete_all()  # they may quote what was withdrawn
+            store.answers.delete_all()  # they may quote withdrawn notes
             store.injections.delete({project})
     if gone or changed:
         BriefFiles(engine.settings.home).clear()
@@ -325,7 +326,7 @@ def _put(engine: Engine, project: str, memories: Sequence[Memory]) -> set[str]:
 
 
 def _forgotten(engine: Engine, ids: Sequence[str]) -> set[str]:
-    """Those that this user forgot: by name, for good or for now."""
+    """The ids that this user forgot, for good or restorably."""
     if not ids:
         return set()
     erased = {id for id, record in engine.store.imports.get(ids).items() if not record.digest}
@@ -344,5 +345,5 @@ def _digest(memory: Memory) -> str:
 
 def check_branch_name(branch: str) -> str:
     if not re.fullmatch(r"[\w][\w./-]{0,120}", branch):
-        raise InvalidInput(f"{branch!r} is no name for a branch.", field="branch")
+        raise InvalidInput(f"{branch!r} is not a valid name for a branch.", field="branch")
     return branch

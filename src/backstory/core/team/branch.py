@@ -81,7 +81,7 @@ def _commit(tree: Path, reference: str) -> str:
 
 
 def _last_changes(tree: Path, commit: str) -> Iterator[tuple[str, tuple[str, str, datetime]]]:
-    """By path, the last commit that changed it, who wrote it, and when."""
+    """The last commit that changed each path, with author and time."""
     words = (
         "-c",
         "core.quotePath=false",
@@ -96,7 +96,9 @@ def _last_changes(tree: Path, commit: str) -> Iterator[tuple[str, tuple[str, str
     for record in text.split("\x1e")[1:]:
         head, *paths = record.split("\n")
         hash, author, seconds = head.split("\x1f")
-        author = author if not list(problems_in(author)) else _NOBODY  # a name that gives orders is none
+        author = (
+            author if not list(problems_in(author)) else _NOBODY
+        )  # a name that looks like an instruction is not shown
         for path in filter(None, paths):
             if path not in seen:
                 seen.add(path)
@@ -120,15 +122,15 @@ def _blobs(tree: Path, hashes: list[str]) -> dict[str, bytes]:
 
 
 def propose(tree: Path, branch: str, files: Mapping[str, str | None], message: str) -> str:
-    """Commit files on a branch, without the work tree and its index; None deletes one. The commit. A branch that is there goes
-    on; a new one begins at the shared branch. Raises GitFailed."""
+    """Commit files on a branch without touching the work tree and its index; None deletes a file. Returns the commit. An
+    existing branch is continued; a new one starts from the shared branch. Raises GitFailed."""
     reference = f"refs/heads/{branch}"
     if not ask(tree, "check-ref-format", reference).is_ok:
-        raise GitFailed(f"{branch!r} is no name for a branch.")
+        raise GitFailed(f"{branch!r} is not a valid name for a branch.")
     former = _commit(tree, reference)
     parent = former or shared_commit(tree)
     if parent is None:
-        raise GitFailed("There is no shared branch to begin at.", hint="Fetch it first: git fetch origin")
+        raise GitFailed("There is no shared branch to start from.", hint="Fetch it first: git fetch origin")
     with TemporaryDirectory(prefix="backstory-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         _run(tree, "read-tree", parent, variables=index)

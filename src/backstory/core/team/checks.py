@@ -61,7 +61,7 @@ class NoteProblem(NamedTuple):
 
 
 def read_note(raw: bytes) -> SharedNote | list[NoteProblem]:
-    """The note of a file, or what is wrong with it."""
+    """The note of a file, or its problems."""
     if len(raw) > MAX_FILE_BYTES:
         return [NoteProblem(1, f"it has more than {MAX_FILE_BYTES:,} bytes")]
     try:
@@ -78,11 +78,11 @@ def read_note(raw: bytes) -> SharedNote | list[NoteProblem]:
 def problems_in(text: str) -> Iterator[NoteProblem]:
     for number, line in enumerate(text.split("\n"), 1):
         if neutral(line) != line:
-            yield NoteProblem(number, "it has hidden characters, or imitates a role or a tag")
+            yield NoteProblem(number, "it contains hidden characters, or imitates a role or a tag")
         if redactor("standard").redact(line).found:
             yield NoteProblem(number, "it has a secret")
     visible = neutral(text)
-    # an order may be wrapped: line ends do not matter to who reads it
+    # an instruction may be wrapped over lines
     flat = re.sub(r"(?<!\n)\n(?!\n)", " ", re.sub(r"[*_`]{1,3}(?=\w)|(?<=\w)[*_]{1,3}", "", visible))
     for problem, pattern in _ORDERS.items():
         if match := pattern.search(visible) or pattern.search(flat):

@@ -35,10 +35,10 @@ class SharedNote(NamedTuple):
     about: tuple[str, ...] = ()
     """Patterns of files, from the root of the repository."""
     replaces: tuple[str, ...] = ()
-    """Ids of shared memories that do not hold any more."""
+    """Ids of shared memories that this one replaces."""
     tags: tuple[str, ...] = ()
     more: Mapping[str, str] = MappingProxyType({})
-    """Lines of the front matter that somebody else put there, as they are."""
+    """Unknown lines of the front matter, unchanged."""
 
     @property
     def text(self) -> str:
@@ -46,7 +46,7 @@ class SharedNote(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        """Made once: a file that is there keeps its name, whatever its title becomes."""
+        """The name of a new file. An existing file keeps its name when its title changes."""
         ascii_title = unicodedata.normalize("NFKD", self.title).encode("ascii", "ignore").decode().lower()
         words = re.findall(r"[a-z0-9]+", ascii_title)[:NAME_WORDS]
         return "-".join([self.date, *words, self.id[:8]]) + ".md"
@@ -100,7 +100,7 @@ def _checked(note: SharedNote) -> SharedNote:
     if note.kind not in KINDS:
         raise Unreadable(f"2: kind must be one of {', '.join(KINDS)}.")
     if not _DATE.fullmatch(note.date):
-        raise Unreadable("2: date must be as 2026-11-17.")
+        raise Unreadable("2: date must have the form 2026-11-17.")
     return note
 
 

@@ -32,7 +32,7 @@ MAX_MESSAGE_CHARS = 500
 MCP = "mcp"
 """The path of the server's MCP endpoint, which people copy."""
 NO_SUCH_SPACE = "no_such_space"
-"""The `error` of an answer to somebody who is no member."""
+"""The `error` in an answer to a caller who is not a member."""
 
 
 class OfferedSpace(NamedTuple):
@@ -79,7 +79,7 @@ class SpaceClient:
         return digests
 
     def stamps(self, space: str, buckets: Iterable[int]) -> dict[str, str]:
-        """By id. Raises SpaceClosed, Unavailable."""
+        """The stamps of memories by id. Raises SpaceClosed, Unavailable."""
         stamps = self._ask(f"/spaces/{space}/changes", {"buckets": list(buckets)}).get("stamps")
         if not isinstance(stamps, dict) or not all(isinstance(each, str) for each in stamps.values()):
             raise self._unexpected("its stamps")
@@ -130,27 +130,27 @@ class SpaceClient:
         except TimeoutError:
             raise Unavailable(f"{self.url} did not answer within {self._timeout_s:g} s.") from None
         except ReplyTooLarge:
-            raise self._unexpected("more than is read") from None
+            raise self._unexpected("more data than allowed") from None
         except (OSError, HTTPException, UnicodeError) as error:
-            # part of the message of a bad status line is what the server sent
+            # the message of a bad status line quotes the server's bytes
             reason = printable_line(str(error), MAX_MESSAGE_CHARS) or type(error).__name__
             raise Unavailable(f"{self.url} cannot be reached: {reason}.") from None
         return reply.status, reply.body
 
     def _unexpected(self, what: object) -> Unavailable:
         reason = printable_line(str(what), MAX_MESSAGE_CHARS)
-        return Unavailable(f"{self.url} sent an answer that is not understood: {reason}.")
+        return Unavailable(f"{self.url} sent an invalid answer: {reason}.")
 
 
 def _space_name(name: str) -> str:
     """The name of a space, which is part of addresses and shown to people. Raises ValueError."""
     if not SPACE_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a space")
+        raise ValueError(f"{name!r} is not a valid name of a space")
     return name
 
 
 def checked_url(url: str) -> str:
-    """The address of a server, without `/mcp`. Raises InvalidInput for one that would show the token to others."""
+    """The address of a server, without `/mcp`. Raises InvalidInput for an address that would expose the token."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -158,7 +158,7 @@ def checked_url(url: str) -> str:
         is_usable = False
     if not is_usable or "@" in parts.netloc or parts.query or parts.fragment:
         raise InvalidInput(
-            f"{url!r} is no address of a server; nothing was changed.",
+            f"{url!r} is not the address of a server; nothing was changed.",
             hint="Such as https://memory.example.com.",
             field="url",
         )

@@ -19,17 +19,17 @@ UNKNOWN_AUTHOR = "somebody"
 
 
 class SpaceOffer(CorePart):
-    """Proposals and what is private to a session are in none of the answers."""
+    """No answer contains proposals or memories that are private to a session."""
 
     def digests(self) -> list[str]:
         return bucket_digests(self._stamps())
 
     def stamps(self, buckets: Collection[int]) -> dict[str, str]:
-        """By id, the stamps of the memories in some buckets."""
+        """The stamps of the memories in some buckets, by id."""
         return {id: stamp for id, stamp in self._stamps() if bucket_of(id) in buckets}
 
     def memories(self, ids: Sequence[str]) -> list[SharedMemory]:
-        """Those of the given that the caller may still see; only some of them where their texts are long."""
+        """The memories with these ids that the caller may still see; only some of them if their texts are long."""
         self.caller.check_scope(Scope.READ)
         memories: list[SharedMemory] = []
         chars = 0

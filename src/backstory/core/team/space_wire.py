@@ -25,7 +25,7 @@ MAX_ANSWER_CHARS = 1_000_000
 MAX_NAME_CHARS = 500
 MAX_PERSON_CHARS = 80
 LAST_MS = 253_402_300_799_999
-"""The end of the year 9999, after which no calendar of ours goes on."""
+"""The end of the year 9999, the last that Python's `datetime` supports."""
 _KEY = lazy_pattern(r"[0-9a-f]{24}", re.ASCII)
 
 
@@ -37,14 +37,14 @@ class SharedMemory(NamedTuple):
     text: str
     category: str | None
     project: str
-    """A name that means the same on every machine; empty for what is true in all projects."""
+    """A name of the project that is the same on every machine; empty for all projects."""
     key: str | None
     tags: tuple[str, ...]
     files: tuple[str, ...]
     created_ms: int
     updated_ms: int
     author: str
-    """For people to read; empty for the member who asks."""
+    """The author's display name; empty for the calling member."""
 
 
 class DeliveredMemory(NamedTuple):
@@ -64,7 +64,9 @@ class DeliveryReceipt(NamedTuple):
     state: str
     """A value of ContributionState."""
     memory: str
-    """The memory that holds the text now; another than the key for a correction, and for a text that the space knew."""
+    """The id of the memory that has the text now.
+
+    It differs from the key for a correction, and for a text that the space already had."""
     is_listed: bool
     """True if members see the memory whose id is the key."""
 
@@ -122,7 +124,7 @@ def read_delivered(body: object) -> DeliveredMemory:
             replaces=_text(fields, "replaces"),
         )
     except ValueError as error:
-        raise InvalidInput(f"The delivery is not as expected: {error}.", field="delivery") from None
+        raise InvalidInput(f"The delivery is invalid: {error}.", field="delivery") from None
     if not _KEY.fullmatch(delivered.key):
         raise InvalidInput("key must be 24 hexadecimal digits.", field="key")
     if len(delivered.project) > MAX_NAME_CHARS or any(len(each) > MAX_NAME_CHARS for each in delivered.files):
@@ -144,7 +146,7 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """False for half a surrogate pair, which JSON can express and no store can hold."""
+    """False for half a surrogate pair, which JSON can express but no store can save."""
     try:
         text.encode()
     except UnicodeEncodeError:

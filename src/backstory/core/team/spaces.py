@@ -1,7 +1,6 @@
-"""The team's spaces on a laptop: copies of their memories in the user's own store, and deliveries of what was saved for them.
-
-Answers are made of the copies, so that no call waits for the network and everything works offline. This module is what brings the
-copies up to date and empties the queue, behind the answers."""
+"""The team's spaces on a laptop: copies of their memories in the user's own store, and deliveries of memories that
+were saved for them. Answers use the copies, so that no call waits for the network and everything works offline. This
+module updates the copies and empties the queue in the background."""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ from .space_wire import (
 )
 
 CONTACTS = "spaces-contact.json"
-"""In the data directory: when each space was last reached, and why not since."""
+"""A file in the data directory with the last contact of each space, and the reason for a failure since then."""
 LEASE, LEASE_MS = "spaces", 60_000
 READ_EVERY = timedelta(seconds=60)
 BUCKETS_AT_ONCE = 32
@@ -48,7 +47,7 @@ _DEVICE_MEMORY = "memory"
 
 class SpaceContact(NamedTuple):
     at: str = ""
-    """When the space was last read as a whole; empty for never."""
+    """The time of the last complete reading of the space; empty for never."""
     problem: str = ""
 
 
@@ -95,9 +94,9 @@ class Spaces:
         return space, chosen
 
     def leave(self, name: str) -> int:
-        """Delete the copies of a space; what was never delivered stays as memories of the user's own, and is counted.
+        """Delete the copies of a space.
 
-        Raises NotFound."""
+        Undelivered memories become the user's own; returns their number. Raises NotFound."""
         if name not in self.joined.all():
             raise NotFound("joined space", name, hint="`backstory team status` lists them.")
         # in one transaction, so that no other process joins, reads or saves for the space in between
@@ -172,7 +171,7 @@ class Spaces:
             is_due = is_forced or outcome.delivered or self._is_due(space.name)
             return self._read(client, space, outcome, call) if is_due else outcome
         except SpaceClosed:
-            # whoever may not read the space any more is not told of it from here
+            # a user without access must not see its copies any more
             with self.store.transaction():
                 copies = self.store.space_copies.of_space(space.name).keys()
                 self._remove(copies - {each.memory for each in self.store.outgoing.all()})
@@ -187,7 +186,7 @@ class Spaces:
 
     def _deliver(self, client: SpaceClient, space: JoinedSpace, call: Call) -> SpaceSync:
         delivered = refused = 0
-        targets: dict[str, str] = {}  # of corrections of what was delivered a moment ago
+        targets: dict[str, str] = {}  # corrections of memories that were delivered a moment ago
         for delivery, memory in self._undelivered(space.name):
             call.raise_if_cancelled()
             delivery = delivery._replace(replaces=targets.get(delivery.replaces, delivery.replaces))
@@ -219,7 +218,9 @@ class Spaces:
         return [(each, memories[each.memory]) for each in chosen if each.memory in memories]
 
     def _settle(self, delivery: Delivery, receipt: DeliveryReceipt) -> None:
-        """The server has it. A copy that it lists under another id, or not yet, goes; reading the space brings what is listed."""
+        """The server has saved the memory.
+
+        Delete a copy with another id than the server's; reading the space adds the listed one."""
         with self.store.transaction():
             self.store.outgoing.remove(delivery.key)
             self.store.outgoing.retarget(delivery.key, receipt.memory)
@@ -263,8 +264,10 @@ class Spaces:
         return self.joined.all().get(space.name) == space
 
     def _put(self, space: JoinedSpace, shared: Sequence[SharedMemory], projects: _ProjectNames) -> int:
-        """Store copies of memories; how many there were. An id that something else has here is left alone, and a copy that the
-        user forgot stays forgotten. Of a space that was left meanwhile nothing is stored."""
+        """Store copies of memories; how many there were.
+
+        An id that something else has here is left alone, and a copy that the user forgot stays forgotten. Of a space
+        that was left meanwhile nothing is stored."""
         name, ids = space.name, [each.id for each in shared]
         with self.store.transaction():
             if not self._is_joined(space):
@@ -332,7 +335,7 @@ class Spaces:
         self.store.injections.delete(projects)
 
     def _follow_up(self) -> None:
-        """After a commit: briefs are rendered anew, and new texts get their vectors."""
+        """After a commit: schedule new briefs and the vectors of new texts."""
         BriefFiles(self.engine.settings.home).clear()
         self.engine.embed_soon()
 
@@ -421,7 +424,7 @@ def _delivered(delivery: Delivery, memory: Memory) -> DeliveredMemory:
 def _shared_name(project: str) -> str:
     """The name of a project on every machine: its remote, or else its directory."""
     remotes = remotes_of(project) if Path(project).is_absolute() else set()
-    # a clone of a directory names that directory, which is nobody else's business
+    # the remote of a clone of a directory is a private path
     hosted = [each for each in remotes if each.partition("/")[0].strip(".~") and "\\" not in each]
     return min(hosted) if hosted else PurePath(project).name
 

@@ -1,4 +1,6 @@
-"""Which repositories' shared files this user trusts. Kept outside of them, so that none can turn it on by itself."""
+"""The repositories whose shared files this user trusts.
+
+The list is stored outside of the repositories, so that none can add itself."""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ FILE = "team.json"
 
 
 class TrustedRepositories:
-    """By the identity of a repository, the projects here that are clones of it."""
+    """The local clones of each trusted repository, by its identity."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE

@@ -61,8 +61,9 @@ class ModelUsage(CorePart):
         return UsagePeriods(unit, rows)
 
     def stats(self, bounds: Bounds, sums: Sequence[UsageSum] | None = None) -> Json:
-        """Usage of all conversations and subagents, each model call once, and how often tools were called and failed. The times are
-        those of the calls."""
+        """Usage of all conversations and subagents, each model call once, and how often tools were called and failed.
+
+        The times are those of the calls."""
         prices = self._prices()
         sums = self.sums(bounds) if sums is None else sums
         return {
@@ -137,7 +138,7 @@ def _tokens(sums: Iterable[UsageSum], names: Sequence[str]) -> dict[str, int]:
 
 
 def _cost(sums: Iterable[UsageSum], prices: Prices) -> float | None:
-    """The cost of those calls that have one; None where none has."""
+    """The cost of the calls that have one; None if none has."""
     costs = [cost for each in sums if (cost := _known_cost(each, prices)) is not None]
     return round(sum(costs), 6) if costs else None
 

@@ -63,8 +63,9 @@ class Prices:
         return tuple(sorted({price.above_tokens for price in rows if price.above_tokens}))
 
     def cost(self, used: UsageSum, tier_limits: tuple[int, ...]) -> float | None:
-        """The cost of calls at the price of their day; None where the model has no price. `used.tier` counts the limits that the
-        calls exceed."""
+        """The cost of calls at the price of their day; None where the model has no price.
+
+        `used.tier` counts the limits that the calls exceed."""
         price = self._price(used.model, _EPOCH + timedelta(days=used.day))
         if price is None:
             return None
@@ -79,14 +80,14 @@ class Prices:
 
 
 def load_prices(file: str) -> Prices:
-    """The table in a file, or the one that is part of this program."""
+    """The table in a file, or the built-in one."""
     path = Path(file).expanduser() if file else SHIPPED
     try:
         return _loaded(path, path.stat().st_mtime_ns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InvalidInput(
-            f"{path} has no prices that can be read: {error}.",
-            hint="`docs/usage.md` describes the file; without the setting prices_file the prices of this program hold.",
+            f"{path} contains no readable prices: {error}.",
+            hint="`docs/usage.md` describes the file; without the setting prices_file the built-in prices apply.",
             field="prices_file",
         ) from error
 

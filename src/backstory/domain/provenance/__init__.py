@@ -22,7 +22,7 @@ __all__ = [
     "without_quotations",
 ]
 
-MAX_CHARS = 20_000  # only this much of a message is read: nobody types more
+MAX_CHARS = 20_000  # only this part of a message is analysed: people do not type more
 ELISION = "[…]"
 """Placeholder in `own_text` for a quotation inside a sentence."""
 USER = "user"
@@ -50,7 +50,7 @@ def segments(text: str, role: str) -> list[Segment]:
         mark(ground)
     pieces = ground.segments()
     if len(text) > MAX_CHARS:
-        # The rest counts as pasted without being read: nobody types that much.
+        # The rest counts as pasted without analysis: people do not type that much.
         pieces.append(Segment(MAX_CHARS, len(text), Provenance.PASTED))
     return pieces
 

@@ -120,7 +120,7 @@ def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
 
     If one has no partner, each paragraph is read separately, and its last mark extends to the end of the paragraph."""
     marks = [match.start() for match in re.finditer(r'(?<!\d)"', ground.text) if ground.is_own(match.start())]
-    # A mark after a digit stands for inches and is not counted.
+    # A mark after a digit means inches and is not counted.
     if len(marks) % 2 == 0:
         return [(start, end + 1) for start, end in zip(marks[::2], marks[1::2], strict=True)]
     pairs: list[tuple[int, int]] = []
@@ -203,7 +203,7 @@ def mark_reported(ground: Ground) -> None:
             if label and label.end() < len(sentence.rstrip()):
                 is_relay = True
             elif _is_attributed(sentence):
-                # A user who reports what somebody says goes on in their own words; an assistant goes on summarising.
+                # A user who reports another person's words continues in their own; an assistant continues the summary.
                 is_relay = not ground.is_user or ":" in sentence
                 ground.mark(start, end, Provenance.RELAYED)
             if is_relay:

@@ -1,6 +1,6 @@
 """Stored conversations: files that people read and edit, and that the store indexes for search.
 
-The tree of files is authoritative: everything in it is listed and fetched, whoever put it there. The store adds
+The tree of files is authoritative: everything in it is listed and fetched, regardless of who created it. The store adds
 conversations that are too large for a file: those of more than a megabyte are complete only there."""
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ class _Worth(NamedTuple):
     """Computes the contribution of keywords, files and type to a score."""
 
     shares: Mapping[str, float]
-    """How well each conversation answers the query, beside the best one; empty without a query."""
+    """The share of the best answer that each conversation reaches; empty without a query."""
     members: Mapping[str, Collection[str]]
     held: Sequence[Set[str | None]]
     """For each keyword, the conversations that contain it."""
@@ -188,7 +188,7 @@ class _Scored(NamedTuple):
     parts: RecallParts
     score: float
     share: float
-    """How well it answers the query, beside the best answer: orders conversations with equal scores."""
+    """The share of the best answer that it reaches; orders conversations with equal scores."""
 
 
 class _Answers(NamedTuple):
@@ -212,7 +212,8 @@ class _Answers(NamedTuple):
 
 class Recall(GuestPart):
     def find(self, wanted: RecallQuery, *, limit: int, offset: int = 0) -> RecallPage:
-        """Return the matching conversations, best first; equal ones by their answers, then by the time of their last message."""
+        """Return the matching conversations, best first; equal ones by their answers, then by the time of their last
+        message."""
         store = self.engine.store
         since = None if wanted.days is None else self.engine.now() - timedelta(days=wanted.days)
         which = self.caller.visible_conversations(

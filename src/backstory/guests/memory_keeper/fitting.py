@@ -16,7 +16,7 @@ MOST_ITEMS = 1_000
 LONGEST_SUMMARY = 40_000
 """Number of characters that fit into an answer in any script."""
 LEAST_VALUE = 1_000
-"""Minimum number of bytes of a value to show, whatever else an item contains."""
+"""Minimum number of bytes of a value to show, regardless of the item's other fields."""
 
 
 class Truncation(TypedDict):
@@ -43,7 +43,7 @@ class AnswerPage(NamedTuple):
 def answer_page(
     answers: Iterable[AnswerItem], *, offset: int, total: int, room: int = ANSWER_BYTES
 ) -> AnswerPage:
-    """Return as many whole items as fit into `room` bytes, but at least the first, whose value is cut if necessary."""
+    """Return the items that fit into `room` bytes, but at least the first, whose value is cut if necessary."""
     whole = fitting(answers, room, cost=lambda one: size(one.item))
     items = [*(cut(one, room) for one in whole[:1]), *(one.item for one in whole[1:])]
     after = offset + len(items)

@@ -145,7 +145,7 @@ def _narrowed(core: Core, categories: list[str] | None, session_id: str | None) 
 
 
 def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[EntityBody]:
-    """Return the most mentioned entities, as many as fit."""
+    """Return the most mentioned entities that fit."""
     likely = entities[: LIST_BYTES // 100]
     sources = core.graph.sources(likely, where)
     bodies: Iterator[EntityBody] = (
@@ -167,7 +167,7 @@ def _entity_bodies(core: Core, entities: list[Entity], where: Filter) -> list[En
 
 
 def _relation_bodies(relations: list[Relation], entities: Sequence[Entity | Label]) -> list[RelationBody]:
-    """Return the most certain relations, as many as fit."""
+    """Return the most certain relations that fit."""
     ids = {entity.number: entity_id(entity) for entity in entities}
     bodies: Iterator[RelationBody] = (
         {

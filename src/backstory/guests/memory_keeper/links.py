@@ -120,7 +120,9 @@ def context_link(
     relationship: Annotated[Relationship, "How the first is related to the second"],
     metadata: Annotated[Any, "Any further JSON"] = None,
 ) -> LinkAnswer:
-    """Link two items. Linking them again in the same way changes nothing but the metadata, if some is given. Links go with their items."""
+    """Link two items.
+
+    Linking them again in the same way changes nothing but the metadata, if some is given. Links go with their items."""
     source, target = _item(core, source_key), _item(core, target_key)
     if source.id == target.id:
         raise InvalidInput(
@@ -155,8 +157,10 @@ def context_get_related(
     depth: Annotated[int, "How many links away to go", Range(low=1, high=10)] = 1,
     direction: Annotated[Direction, "Which links to follow, from each item on the way"] = "both",
 ) -> RelatedAnswer:
-    """Follow the links of an item. Each item is listed once, at its shortest distance, with the path that leads to it; context_find_related also follows
-    what the texts of items say."""
+    """Follow the links of an item.
+
+    Each item is listed once, at its shortest distance, with the path that leads to it; context_find_related also
+    follows what the texts of items say."""
     start = _item(core, key)
     steps, links = _walk(core, start, relationship, depth, direction)
     related = _related(steps)
@@ -257,7 +261,7 @@ def _name(memory: Memory) -> str:
 
 
 def _related(steps: Sequence[LinkStep]) -> RelatedLists:
-    """Return the nearest items, as many as fit, by direction."""
+    """Return the nearest items that fit, by direction."""
     bodies = ((step.direction, cut(AnswerItem(step.memory.id, _body(step)), VALUE_BYTES)) for step in steps)
     fitting_steps = fitting(bodies, RELATED_BYTES, cost=lambda pair: size(pair[1]))
     return {

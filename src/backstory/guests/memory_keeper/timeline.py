@@ -204,7 +204,7 @@ def _dated(core: Core, entry: PeriodShown, period: Period, grain: Any) -> Period
 
 
 def newest_fitting(line: Timeline, show: Callable[[Period], Shown]) -> list[Shown]:
-    """Return the newest periods, as many as fit into an answer, in chronological order."""
+    """Return the newest periods that fit into an answer, in chronological order."""
     return fitting(map(show, line.periods[::-1][:MOST_PERIODS]))[::-1]
 
 

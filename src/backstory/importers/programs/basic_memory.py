@@ -221,7 +221,7 @@ def _indexed(path: Path, present: Mapping[str, Path]) -> Iterator[Record]:
             if note.text:
                 yield _memory(note)
             else:
-                yield UnplacedRecords("notes", "its file is gone, and the index does not hold its text")
+                yield UnplacedRecords("notes", "its file is gone, and the index does not contain its text")
         yield from _indexed_statements(tables, notes)
 
 

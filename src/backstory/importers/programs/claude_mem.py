@@ -33,7 +33,7 @@ def read(path: Path) -> Iterator[Record]:
         yield from _prompts(tables, path)
         for table, kind in (("tool_uses", "tool uses"), ("pending_messages", "pending messages")):
             if times := sum(1 for _ in tables(table)):
-                yield UnplacedRecords(kind, "raw traffic that nothing was made of", times)
+                yield UnplacedRecords(kind, "raw traffic without an observation", times)
 
 
 def _session(row: Row) -> ForeignSession:

@@ -78,7 +78,7 @@ def _chunk(path: Path) -> Mapping[str, Any]:
     except (OSError, EOFError) as error:
         raise Unreadable(f"{path} cannot be unpacked: {error}.") from error
     if len(raw) > MAX_STORE_BYTES:
-        raise Unreadable(f"{path} would unpack to too much.")
+        raise Unreadable(f"{path} is too large when unpacked.")
     return _document(raw, path)
 
 
@@ -88,7 +88,7 @@ def _document(raw: bytes, path: Path) -> Mapping[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} is not JSON: {error}.") from error
     if "observations" not in body:
-        raise Unreadable(f"{path} is no export of engram: it has no observations.")
+        raise Unreadable(f"{path} is not an export of engram: it has no observations.")
     return body
 
 
@@ -191,7 +191,7 @@ def _relations(
             project=_project(ends[0], sessions),
         )
     if unsure:
-        yield UnplacedRecords("similarities", "found anew by meaning", unsure)
+        yield UnplacedRecords("similarities", "recomputed by meaning", unsure)
 
 
 def _prompts(tables: Tables, sessions: Mapping[str, Row], path: Path) -> Iterator[Record]:

@@ -103,7 +103,7 @@ def _relations(tables: Tables, memories: Mapping[str, Row]) -> Iterator[Record]:
         at = row.time("created_at")
         yield relation(f"memory_graph/{'/'.join(ends)}/{kind}", subject, kind, object, at)
     if alike:
-        yield UnplacedRecords("similarities", "found anew by meaning", alike)
+        yield UnplacedRecords("similarities", "recomputed by meaning", alike)
 
 
 def _quoted(text: str) -> str:

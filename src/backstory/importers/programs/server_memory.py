@@ -50,7 +50,7 @@ def read(path: Path) -> Iterator[Record]:
         raise Unreadable(f"{path} cannot be read: {error.strerror or error}.") from error
     rows = [_row(line) for line in lines]
     if lines and not any(row is not None and row.text("type") in ("entity", "relation") for row in rows):
-        raise Unreadable(f"{path} holds no entities and relations: another program wrote it.")
+        raise Unreadable(f"{path} contains no entities and relations: another program wrote it.")
     for row in rows:
         match row and row.text("type"):
             case "entity":

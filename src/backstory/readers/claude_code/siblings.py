@@ -27,10 +27,10 @@ class Siblings(NamedTuple):
     titles: dict[str, str]
     """Titles by line id. Older versions wrote a title at the head of the next log, whichever it was."""
     begun: dict[str, list[Path]]
-    """By the id of the first line, the logs that begin with it: copies of one session up to the point where they
+    """The logs that begin with a line, by its id: copies of one session up to the point where they
     diverge."""
     firsts: dict[str, str]
-    """By log name, the id of its first line, if it had one at that time."""
+    """The id of the first line of each log, by log name, if it had one at that time."""
 
 
 def siblings_of(path: Path) -> Siblings:

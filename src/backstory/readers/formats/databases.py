@@ -121,13 +121,13 @@ def _direct_options(path: Path) -> str:
         # share the owner's -shm, but do not write to it
         return "mode=ro&readonly_shm=1"
     wal = beside(path, "-wal")
-    # Without a -shm and with an empty -wal, nobody has the database open. If its owner writes while we read, the stamp
+    # Without a -shm and with an empty -wal, no process has the database open. If its owner writes while we read, the stamp
     # changes and the database is read again.
     return "" if wal.exists() and wal.stat().st_size else "mode=ro&immutable=1"
 
 
 def _check_regular(path: Path) -> None:
-    """Refuse companion files that are not regular: SQLite opens them by itself and would block on a named pipe."""
+    """Refuse companion files that are not regular: SQLite opens them automatically and would block on a named pipe."""
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
             raise Unreadable(f"{path} is not a regular file.")
@@ -162,8 +162,8 @@ def _copy(path: Path, directory: Path) -> Path:
         if stamp(path) == before:
             return copy
     raise Unreadable(
-        f"{path} was written to each time it was copied.",
-        hint="Try again when its owner is idle; a sync does so by itself.",
+        f"{path} changed during every attempt to copy it.",
+        hint="Try again when its program is idle; a sync does so automatically.",
     )
 
 

@@ -25,7 +25,7 @@ def read_document(path: Path, pause: Callable[[float], None] = time.sleep) -> An
         return parse(read_regular(path))
     except (ValueError, RecursionError) as error:
         raise Unreadable(
-            f"{path} is not JSON: {error}.", hint="What was read of it before is kept."
+            f"{path} is not JSON: {error}.", hint="The earlier contents stay in the store."
         ) from error
 
 

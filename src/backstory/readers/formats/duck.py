@@ -30,7 +30,7 @@ def open_copy(path: Path) -> Iterator[tuple[DuckDBPyConnection, bool]]:
         import duckdb  # optional extra: the error tells how to install it
     except ModuleNotFoundError as error:
         raise Unavailable(
-            f"{path} is a DuckDB file, and the library that reads such is not installed.",
+            f"{path} is a DuckDB file, but the library to read it is not installed.",
             hint=install_hint("duckdb"),
         ) from error
     with open_regular(path) as file:

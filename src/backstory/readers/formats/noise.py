@@ -54,14 +54,14 @@ def without_blocks(text: str, tags: Iterable[str]) -> str:
 
 
 def without_payloads(text: str) -> str:
-    """Remove data URIs and long base64 runs: nobody searches for them, and they fill the index."""
+    """Remove data URIs and long base64 runs, which are never searched for and fill the index."""
     if ";base64," in text:
         text = _DATA_URI.sub("", text)
     return _BASE64.sub("", text) if len(text) >= LONGEST_RUN and _may_hold_run(text) else text
 
 
 def _may_hold_run(text: str) -> bool:
-    """True if some stretch has no whitespace.
+    """True if one of the tested stretches has no whitespace.
 
     A long run covers one of the tested stretches, and prose has no such stretch."""
     half = LONGEST_RUN // 2

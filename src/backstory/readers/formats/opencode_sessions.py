@@ -214,7 +214,7 @@ def _piece(
 
 
 def _is_of_command_line(session: Record) -> bool:
-    """Tell whether `opencode run` made the session: nobody is there to answer questions of the model, so it denies them."""
+    """Return whether `opencode run` created the session: it runs unattended, so it denies questions of the model."""
     rules = session.get("permission")
     rules = document(rules) if isinstance(rules, str | bytes) else rules
     return any(

@@ -98,7 +98,7 @@ def remember_text(result: RememberResult, *, is_replacement: bool) -> str:
         state = "Saved" if result.is_new else "Known already as"
         first = f"{state} {memory.id} ({kind_of(memory)}) for the space {result.space}; it is delivered in the background."
     elif result.is_proposal:
-        first = f"{'Proposed' if result.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space decides about it."
+        first = f"{'Proposed' if result.is_new else 'Proposed already'} as {memory.id}; a maintainer of the space accepts or dismisses it."
     elif not result.is_new:
         first = f"Known already as {memory.id}."
     else:
@@ -199,7 +199,7 @@ def forgotten(gone: Forgotten) -> str:
 
 def proposals_text(proposals: Sequence[SpaceProposal], limit: int) -> str:
     if not proposals:
-        return "No proposals wait."
+        return "No pending proposals."
     lines = []
     for memory, contribution, former in proposals[:limit]:
         head = [
@@ -221,13 +221,13 @@ def story_text(story: FileStory) -> str:
     path = one_line(safe_excerpt(story.path), EVENT_CHARS)
     if not story.events:
         read = f" It was read in {', '.join(story.readers[:MAX_READERS])}." if story.readers else ""
-        return f"Nothing is known of why {path} is as it is.{read}"
+        return f"The story of {path} is unknown.{read}"
     lines = [path, *map(_event, story.events)]
     if len(story.paths) > 1:
         paths = one_line(safe_excerpt(", ".join(story.paths)), EVENT_CHARS)
         lines.insert(1, f"Several files have this name: {paths}.")
     if story.total > len(story.events):
-        lines.append(f"{story.total - len(story.events)} more, less telling or older.")
+        lines.append(f"{story.total - len(story.events)} more, less relevant or older.")
     return "\n".join(lines)
 
 

@@ -27,14 +27,14 @@ def recall(
     query: Annotated[str, "What to find, in any words, or an error as printed"],
     project: Annotated[str | None, 'Name or path; "*" = all alike. Default: all, this one first'] = None,
     kind: Annotated[RecallKind | None, "Only this kind"] = None,
-    file: Annotated[str | None, "Only what touched or names this file"] = None,
+    file: Annotated[str | None, "Only results that touched or mention this file"] = None,
     since: Annotated[str | None, "2026-11-01, 7d, 3mo, last tuesday"] = None,
     until: Annotated[str | None, "As since"] = None,
     assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
-    limit: Annotated[int, "Most hits", Range(1, 20)] = 5,
+    limit: Annotated[int, "Maximum results", Range(1, 20)] = 5,
 ) -> str:
-    """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
-    asking the user again, and before changing what you did not write."""
+    """Search memory: decisions, lessons, attempts and messages of earlier sessions with any assistant. Use it before
+    asking the user again, and before changing code that you did not write."""
     if kind == "proposal":
         return proposals_text(listed(core.proposals.pending(), query.split()), limit)
     start, end = parse_bounds(since, until, core.engine.now())
@@ -49,12 +49,12 @@ def remember(
     text: Annotated[str, "Makes sense on its own, with the reason"],
     kind: Annotated[KindName | None, "Default fact"] = None,
     replaces: Annotated[str | None, "Id of the memory that this corrects"] = None,
-    files: Annotated[list[str] | None, "Files it is about; later answers say if they changed"] = None,
+    files: Annotated[list[str] | None, "Files it is about; later answers report changes"] = None,
     project: Annotated[str | None, "Name or path. Default: this one"] = None,
     space: Annotated[str | None, "Team space to share it in, if the user asks. Default: private"] = None,
 ) -> str:
-    """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an open task.
-    Not what the code or git already says; never secrets."""
+    """Save one lasting thing for later sessions: a decision with its reason, a preference, a dead end or error, an
+    open task. Not what the code or git already says; never secrets."""
     chosen = None if kind is None else MemoryKind(kind)
     result = core.remembering.remember(
         text, chosen, replaces=replaces, files=files or (), project=project, space=space
@@ -66,8 +66,8 @@ def remember(
 def open(
     core: Core,
     id: Annotated[str, "As shown by recall, sessions or brief"],
-    at: Annotated[int | None, "First message or piece to show; -1 = the end"] = None,
-    limit: Annotated[int, "Most messages", Range(1, 50)] = 10,
+    at: Annotated[int | None, "First message or part to show; -1 = the last"] = None,
+    limit: Annotated[int, "Maximum messages", Range(1, 50)] = 10,
 ) -> str:
     """Show a memory with its history, or a page of a past conversation, by id."""
     page = core.pages.open(id, at, limit)
@@ -79,10 +79,11 @@ def open(
 def brief(
     core: Core,
     project: Annotated[str | None, "Name or path. Default: this one"] = None,
-    max_tokens: Annotated[int, "Size", Range(100, 600)] = 400,
+    max_tokens: Annotated[int, "Maximum length", Range(100, 600)] = 400,
 ) -> str:
-    """Where work on this project stands: last sessions, open tasks, next step, decisions in force. Call once at the start if
-    you were not given it."""
+    """Where work on this project left off: last sessions, open tasks, next step, decisions in force.
+
+    Call once at the start if you did not receive it."""
     return core.briefing.tell(project, max_tokens).text
 
 
@@ -93,7 +94,7 @@ def sessions(
     assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
     since: Annotated[str | None, "2026-11-01, 7d, last week"] = None,
     until: Annotated[str | None, "As since"] = None,
-    limit: Annotated[int, "Most sessions", Range(1, 50)] = 10,
+    limit: Annotated[int, "Maximum sessions", Range(1, 50)] = 10,
 ) -> str:
     """List past conversations with any assistant, newest first."""
     listing = core.browsing.recent(project, assistant, *parse_bounds(since, until, core.engine.now()), limit)
@@ -119,7 +120,8 @@ def forget(
     id: Annotated[str, "Id of the memory"],
     for_good: Annotated[bool, "Erase now; cannot be undone"] = False,
 ) -> str:
-    """Delete one memory, only when the user asks; to correct one, use remember with replaces. It can be restored for 30 days."""
+    """Delete one memory, only when the user asks; to correct one, use remember with replaces. It can be
+    restored for 30 days."""
     if core.proposals.find(id) is not None:
         return f"Dismissed {core.proposals.dismiss(id).id}."
     core.caller.check_review()
@@ -137,8 +139,10 @@ def hook(
     source: Annotated[str, "How the session began: startup, clear, compact, resume"] = "startup",
     transcript: Annotated[str, "Where the assistant keeps its log of the session"] = "",
 ) -> str:
-    """For hooks that call this tool, as earlier versions installed them. SessionStart returns the brief, if there is news for
-    this session; before a compaction a checkpoint is taken; after every event the histories are read."""
+    """For hooks that call this tool, as earlier versions installed them.
+
+    SessionStart returns the brief, if there is news for this session; before a compaction a checkpoint is taken;
+    after every event the histories are read."""
     if session_id:
         core.caller.conversation = session_id
     if event == "PreCompact":

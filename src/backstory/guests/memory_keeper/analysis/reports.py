@@ -69,8 +69,8 @@ def _summary(sample: Sample, summary: Digest, task: Synthesize) -> InsightReport
 
 
 def _fairly(findings: Sequence[Finding], first: int) -> list[Finding]:
-    """Return the first findings of each kind, as many as a report can contain: a hundred open tasks must not hide the
-    one error."""
+    """Return the first findings of each kind that fit into a report: a hundred open tasks must not hide a single
+    error."""
     for share in range(first, 0, -1):
         chosen = _first_of_each(findings, share)
         if len(chosen) <= MOST_FINDINGS:
