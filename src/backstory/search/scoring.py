@@ -101,7 +101,6 @@ class Scores(NamedTuple):
     """Share of the query's weight whose words are there."""
     evidence: Floats
     """The words' part before it is put in relation to the best: comparable between queries."""
-    asks_again: Flags
     is_apt: Flags
     """Does more than ask the same or know nothing, and holds the rarest name of the query if that has one."""
 
@@ -127,7 +126,7 @@ def score(evidence: Evidence) -> Scores:
     worth = np.where(_says(_PLAN, evidence, may_plan), PLAN, 1.0)
     total = np.where(evidence.is_candidate, worth * (base * factor + prompt), 0.0)
     is_apt = _holds_name(evidence) & ~again & ~knows_nothing
-    return Scores(words, meaning, prompt, total, coverage, absolute, again, is_apt)
+    return Scores(words, meaning, prompt, total, coverage, absolute, is_apt)
 
 
 def _mixed(words: Floats, meaning: Floats, coverage: Floats, is_alone: Flags) -> Floats:
