@@ -191,14 +191,14 @@ def test_a_server_that_asks_for_more_than_the_timeout_is_not_waited_for() -> Non
     [
         (Answer(status=401, body=b"Incorrect key " + KEY.encode()), "answered 401. Check embeddings_key."),
         (Answer(status=404), "embeddings_model"),
-        (Answer(b"<html>"), "sent no JSON"),
-        (Answer(b"[]"), "no list of vectors"),
+        (Answer(b"<html>"), "did not send JSON"),
+        (Answer(b"[]"), "a list of vectors"),
         (Answer(b'{"data": []}'), "0 vectors for 1 texts"),
         (Answer(b'{"data": [{"index": 7, "embedding": [1]}]}'), "indexes"),
         (Answer(b'{"data": [{"index": 0, "embedding": [NaN, 1]}]}'), "not finite"),
         (Answer(b'{"data": [{"index": 0, "embedding": [0, 0]}]}'), "zero"),
-        (Answer(b'{"data": [{"index": 0, "embedding": "AAAA"}]}'), "no list of vectors"),
-        (Answer(json.dumps({"data": [{"index": 0, "embedding": [KEY]}]}).encode()), "no list of vectors"),
+        (Answer(b'{"data": [{"index": 0, "embedding": "AAAA"}]}'), "a list of vectors"),
+        (Answer(json.dumps({"data": [{"index": 0, "embedding": [KEY]}]}).encode()), "a list of vectors"),
     ],
 )
 def test_a_wrong_answer_is_unavailable_and_says_what_came(answer: Answer, said: str) -> None:
@@ -211,7 +211,7 @@ def test_a_wrong_answer_is_unavailable_and_says_what_came(answer: Answer, said: 
 def test_vectors_of_different_lengths_are_refused() -> None:
     items = [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 2]}]
     answer = Answer(json.dumps({"data": items}).encode())
-    with serve(lambda _: answer) as server, pytest.raises(Unavailable, match="no list of vectors"):
+    with serve(lambda _: answer) as server, pytest.raises(Unavailable, match="a list of vectors"):
         endpoint(server).embed(["a", "b"])
 
 

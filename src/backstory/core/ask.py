@@ -276,9 +276,7 @@ class Ask(CorePart):
             if (project := project_named(wanted, known)) is not None:
                 return (project,)
             problem = f"There is no known project {wanted!r}."
-            raise InvalidInput(
-                problem, hint='Leave it out for the current project, or use "*" for all.', field="project"
-            )
+            raise InvalidInput(problem, hint='Leave it out, or use "*" for all projects.', field="project")
         named = projects_named(wanted, known)
         if not named and self.caller.is_local and os.path.isabs(wanted):
             # nothing is known of it, but perhaps of projects that are related to it
@@ -302,9 +300,7 @@ class Ask(CorePart):
     def _about(self, file: str, inquiry: Inquiry, where: Filter) -> Found:
         """The hits that touched or mention the file; if there are none, other records that did, regardless of the query."""
         if not path_parts(file):
-            raise InvalidInput(
-                "file is empty.", hint="Pass the path of a file, or leave the argument out.", field="file"
-            )
+            raise InvalidInput("file is empty.", hint="Pass a path, or leave it out.", field="file")
         about = self._of_kind(self._not_running(file_hits(self.engine.store, file, where)), inquiry.kind)
         if not inquiry.query.strip() or not about:
             return Found(about, "text", words=path_parts(file)[-1:])
@@ -321,8 +317,7 @@ class Ask(CorePart):
     def _answering(
         self, inquiry: Inquiry, where: Filter, keeps: Callable[[Sequence[Hit]], list[Hit]]
     ) -> Found:
-        """All hits that may answer a natural-language query, best first, among those that `where` and `keeps` let
-        through."""
+        """All hits that may answer a natural-language query and that `where` and `keeps` let through, best first."""
         query = inquiry.query
         check_query(query)
         limit = inquiry.limit

@@ -27,7 +27,7 @@ TOGETHER = 0.3
 MEANING = 1.2  # weight of the vectors' part beside the words' part, which is at most 1
 ALONE_MEANING = 6.0  # of a text that stands alone
 FLOOR, LEAST_TOP = 0.15, 0.55  # cosines: what strangers have, and the least that counts as full
-EXPECTED_BASE, EXPECTED_SLOPE = 0.05, 0.6  # of the vectors' part, given the words' part
+EXPECTED = 0.6  # of the words' part: the vectors' part of a text without a vector
 EXPECTED_QUIET = 0.3
 ASSISTANT = 1.15  # in coding conversations the answer is usually the assistant's
 CHAT_ASSISTANT = 0.4  # elsewhere it repeats at length what it was told, and the user's words are the source
@@ -43,9 +43,7 @@ SAME_PROMPT = 0.5  # when that asks the same
 AGAIN = 0.15  # for a message that only asks the same
 AGAIN_COVERS = 0.6
 AGAIN_LENGTH = 2.2  # times as long as the query
-AGAIN_COSINE = 0.8
-SHORTEST_AGAIN = 40  # characters
-NO_ANSWER = 0.3
+SHORTEST_AGAIN = 40  # characters: a query of two words is asked in a whole sentence
 LONGEST_NO_ANSWER = 300  # characters
 LONGEST_ASKED = 400
 PLAN, LONGEST_PLAN = 0.75, 500  # what an assistant is going to do says less than what came of it
@@ -120,7 +118,6 @@ def score(evidence: Evidence) -> Scores:
     factor = _role_factor(traits) * _turn_factor(evidence, traits)
     factor = np.where(traits.is_unanswered, factor * UNANSWERED, factor)
     factor = np.where(again, factor * AGAIN, factor)
-    factor = np.where(knows_nothing, factor * NO_ANSWER, factor)
     prompt = _prompt_part(evidence, base, again, gives_none | ~traits.is_coding)
     may_plan = traits.is_assistant & traits.is_coding & (traits.size <= LONGEST_PLAN)
     worth = np.where(_says(_PLAN, evidence, may_plan), PLAN, 1.0)
@@ -207,8 +204,7 @@ def _best(values: Floats, among: Flags) -> float:
 
 def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
     known = ~np.isnan(nearness)
-    expected = np.where(is_quiet, EXPECTED_QUIET * words, EXPECTED_BASE + EXPECTED_SLOPE * words)
-    expected = np.where(words > 0, expected, 0.0)
+    expected = np.where(is_quiet, EXPECTED_QUIET, EXPECTED) * words
     if not known.any():
         return expected
     top = max(float(nearness[known].max()), LEAST_TOP)
@@ -219,13 +215,11 @@ def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
 
 
 def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
-    """Questions of a person that have the query's words or meaning and hardly anything else. A statement never counts as
+    """Questions of a person that have the query's words and hardly anything else. A statement never counts as
     asking: it may well be what is looked for."""
     is_person = traits.is_coding & ~traits.is_assistant & ~traits.is_quiet
     is_short = traits.size <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
-    cosine = np.where(np.isnan(evidence.cosine), 0.0, evidence.cosine)
-    same = (coverage >= AGAIN_COVERS) | (cosine >= AGAIN_COSINE)
-    return _says(_QUESTION, evidence, is_person & is_short & same)
+    return _says(_QUESTION, evidence, is_person & is_short & (coverage >= AGAIN_COVERS))
 
 
 def _asks_in_vain(
