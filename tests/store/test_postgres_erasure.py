@@ -34,18 +34,6 @@ WINDOW = "02:00-04:00"
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    with postgres_server.own_database("erasure") as url:
-        yield url
-
-
-@pytest.fixture
-def pool(url: str) -> Iterator[PostgresPool]:
-    with closing(PostgresPool(url)) as pool:
-        yield pool
-
-
-@pytest.fixture
 def word() -> str:
     """A word that no other test leaves in the files of the server."""
     return "Qu" + "".join(random.choices("bcdfghjklmnpqrstvwxz", k=12))

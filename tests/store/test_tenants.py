@@ -37,18 +37,6 @@ SEPARATE = Path(__file__).with_name("separate_schema.sql")
 
 
 @pytest.fixture
-def url() -> Iterator[str]:
-    with postgres_server.own_database("tenants") as url:
-        yield url
-
-
-@pytest.fixture
-def pool(url: str) -> Iterator[PostgresPool]:
-    with closing(PostgresPool(url)) as pool:
-        yield pool
-
-
-@pytest.fixture
 def member(url: str) -> Iterator[psycopg.Connection[Any]]:
     """The user of the stores, past the stores."""
     with psycopg.connect(url, autocommit=True) as connection:
@@ -356,7 +344,7 @@ def test_no_example_call_of_any_tool_reads_a_table_without_the_key_of_its_tenant
     policy adds anything: the key is in the statement."""
     with admin(url) as connection:
         for name, value in LOGGED.items():
-            connection.execute(f"ALTER ROLE postgres IN DATABASE tenants SET {name} = '{value}'".encode())
+            connection.execute(f"ALTER ROLE postgres IN DATABASE own SET {name} = '{value}'".encode())
     plans: list[Any] = []
 
     def listen(connection: psycopg.Connection) -> None:

@@ -100,17 +100,8 @@ class PostgresPool:
         with self.in_our_words(), psycopg.connect(url, **OPTIONS) as first:
             _check_transactions(first, self.name)
             self.vector_schema = _checked(first)
-        self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
-            url,
-            kwargs=OPTIONS,
-            min_size=1,
-            max_size=most_connections,
-            num_workers=1,
-            timeout=busy_timeout_s,
-            reconnect_timeout=RECONNECT_S,
-            max_lifetime=LIFETIME_S,
-            configure=adapt_values,
-            open=True,
+        self._pool = _open_pool(
+            url, OPTIONS, fewest=1, most=most_connections, timeout_s=busy_timeout_s, reconnect_s=RECONNECT_S
         )
         self.standby = StandbyPool(read_url, standby_name) if read_url else None
 
@@ -243,17 +234,15 @@ class StandbyPool:
         self.failures = 0
         """Searches that the primary had to run."""
         self._rests_until = 0.0
-        self._pool: ConnectionPool[PooledConnection] = ConnectionPool(
+        options = OPTIONS | {"connect_timeout": 2}
+        # no connection before the first search: the standby may be away while the server starts
+        self._pool = _open_pool(
             url,
-            kwargs=OPTIONS | {"connect_timeout": 2},
-            min_size=0,
-            max_size=MOST_CONNECTIONS,
-            num_workers=1,
-            timeout=STANDBY_WAIT_S,
-            reconnect_timeout=STANDBY_WAIT_S,
-            max_lifetime=LIFETIME_S,
-            configure=adapt_values,
-            open=True,
+            options,
+            fewest=0,
+            most=MOST_CONNECTIONS,
+            timeout_s=STANDBY_WAIT_S,
+            reconnect_s=STANDBY_WAIT_S,
         )
 
     @property
@@ -279,6 +268,23 @@ class StandbyPool:
 
     def close(self) -> None:
         self._pool.close()
+
+
+def _open_pool(
+    url: str, options: dict[str, Any], *, fewest: int, most: int, timeout_s: float, reconnect_s: float
+) -> ConnectionPool[PooledConnection]:
+    return ConnectionPool(
+        url,
+        kwargs=options,
+        min_size=fewest,
+        max_size=most,
+        num_workers=1,
+        timeout=timeout_s,
+        reconnect_timeout=reconnect_s,
+        max_lifetime=LIFETIME_S,
+        configure=adapt_values,
+        open=True,
+    )
 
 
 def _name(url: str, field: str) -> str:
