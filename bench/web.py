@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 from notes import note, question
-from servers import percentile, process_ms
+from servers import launched, percentile, process_ms
 
 from backstory.app import open_core, read_settings
 from backstory.core import Core
@@ -141,7 +141,7 @@ def measure(home: Path) -> None:
         "--histories",
         "off",
     ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, encoding="utf-8", cwd=home) as process:
+    with launched(command, stderr=subprocess.PIPE, cwd=home) as process:
         assert process.stderr is not None
         found = re.search(r"127\.0\.0\.1:(\d+)/\?(t=\S+)", process.stderr.readline())
         assert found is not None
@@ -159,7 +159,6 @@ def measure(home: Path) -> None:
                 answer = _get(port, path, cookie)
                 spent.setdefault(name, []).append(process_ms(process.pid) - before)
                 assert answer.status == 200, (path, answer.status)
-        process.terminate()
     print("| page | p50 ms CPU | p95 |\n|---|---|---|")
     for name, times in spent.items():
         print(f"| {name} | {percentile(times, 0.5):.1f} | {percentile(times, 0.95):.1f} |")

@@ -409,18 +409,25 @@ def test_the_token_is_for_the_user_alone_and_in_no_message(team: TeamOfLaptops, 
     assert laptop.spaces.joined.all()["ops"].token == team.secret("bob")
 
 
+def back_up_and_leave(folder: Path) -> Path:
+    """The backup of a laptop from before it left a space."""
+    backup = folder.with_name("before.db")
+    typed("backup", str(backup), home=folder)
+    typed("team", "leave", "ops", home=folder)
+    return backup
+
+
 def test_a_restored_backup_brings_nothing_back_of_a_space_that_was_left(
     team: TeamOfLaptops, tmp_path: Path
 ) -> None:
-    folder, backup = tmp_path / "laptop", tmp_path / "before.db"
+    folder = tmp_path / "laptop"
     team.text("ann", "remember", text=DECISION)
     with opened_laptop(folder) as laptop:
         joined(laptop, team)
         laptop.remember("My own words about the walrus script.")
         team.proxy.close()
         laptop.remember("The heron waits for the walrus script.", space="ops")
-    typed("backup", str(backup), home=folder)
-    typed("team", "leave", "ops", home=folder)
+    backup = back_up_and_leave(folder)
     restored = typed("restore", str(backup), home=folder)
     assert "Restored 2 memories" in restored.stdout
     assert DECISION.encode() in backup.read_bytes(), "the backup itself is only read"
@@ -437,12 +444,11 @@ def test_a_restored_backup_brings_nothing_back_of_a_space_that_was_left(
 def test_a_store_that_was_copied_here_loses_spaces_that_were_left(
     team: TeamOfLaptops, tmp_path: Path
 ) -> None:
-    folder, backup = tmp_path / "laptop", tmp_path / "before.db"
+    folder = tmp_path / "laptop"
     team.text("ann", "remember", text=DECISION)
     with opened_laptop(folder) as laptop:
         joined(laptop, team)
-    typed("backup", str(backup), home=folder)
-    typed("team", "leave", "ops", home=folder)
+    backup = back_up_and_leave(folder)
     shutil.copyfile(backup, folder / "store.db")
     with opened_laptop(folder) as laptop:
         assert list(laptop.copies().values()) == [DECISION]
