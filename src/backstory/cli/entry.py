@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 
 from .. import console
+from ..domain.arrays import use_one_thread
 from ..domain.errors import BackstoryError, InvalidInput
 from ..front import Heard, refuse_rest
 from .flags import take_settings
@@ -16,6 +17,7 @@ FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 def run(words: Sequence[str], heard: Heard) -> int:
     """Run a command line and return its exit code. `heard` are messages a client sent before this module was imported."""
+    use_one_thread()
     try:
         flags, rest = take_settings(words)
         if rest == ["serve"] or (not rest and not os.isatty(0)):

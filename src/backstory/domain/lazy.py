@@ -7,7 +7,9 @@ as long again."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, AnyStr
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
@@ -35,11 +37,12 @@ class _Waiting(_Ready):
 
 
 class _Module:
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, load: Callable[[str], ModuleType]) -> None:
         self._name = name
+        self._load = load
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(import_module(self._name), name)
+        value = getattr(self._load(self._name), name)
         setattr(self, name, value)  # later accesses do not call __getattr__
         return value
 
@@ -55,11 +58,11 @@ else:
         return _Waiting(text, int(flags))
 
 
-def lazy_module(name: str) -> Any:
-    """Return a module that is imported when one of its names is first used.
+def lazy_module(name: str, load: Callable[[str], ModuleType] = import_module) -> Any:
+    """Return a module that is imported, by `load`, when one of its names is first used.
 
     Write the real import under `if TYPE_CHECKING`, where mypy and import-linter see it, and this call in the `else`."""
-    return _Module(name)
+    return _Module(name, load)
 
 
 def lazy_name(module: str, name: str) -> Any:
