@@ -626,3 +626,16 @@ def test_files_that_were_read_are_counted_as_another_connection_left_them(
     assert store.sync.count_sources() == []
     other.sync.put(SOURCE)
     assert [(each.reader, each.files) for each in store.sync.count_sources()] == [(SOURCE.reader, 1)]
+
+
+def test_entries_are_counted_as_another_connection_left_them(store: Store, open_store: OpenStore) -> None:
+    other = open_store()
+    store.conversations.add(TALK, make_messages("c1", "one", "two"), [])
+    messages = Filter(kinds=(Kind.MESSAGE,))
+    assert store.entries.count(messages) == 2
+    with store.transaction():
+        store.conversations.delete_messages("c1", ["c1:1"])
+        assert store.entries.count(messages) == 1
+    assert store.entries.count(messages) == 1
+    other.conversations.delete(["c1"])
+    assert store.entries.count(messages) == 0

@@ -18,6 +18,7 @@ from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
 from .columns import MEMORY, MESSAGE, Columns
 from .database import Database
+from .mirror import CommitMirror
 from .shapes import EntryShapes
 from .where import CONFINED, where_clause
 
@@ -31,6 +32,7 @@ SHARED_COLUMNS = (
 )  # fmt: skip
 COLUMNS = (*SHARED_COLUMNS, "key", "category", "priority", "channel", "tags", "metadata")
 """Columns that only memories use come last; in a message they are NULL."""
+MAX_COUNTS = 100  # filters
 SPOKEN = f"role NOT IN {QUIET_ROLES}"
 
 _NUMBERED = ("n", *COLUMNS)
@@ -50,9 +52,14 @@ _READING = (
 class EntryRoom:
     def __init__(self, database: Database) -> None:
         self._database = database
+        # a search that finds nothing counts what it looked through, which reads a whole index
+        self._counts = CommitMirror[Filter, int](database, MAX_COUNTS)
 
     def count(self, where: Filter) -> int:
         """The number of entries that match."""
+        return self._counts.get(where, lambda: self._count(where))
+
+    def _count(self, where: Filter) -> int:
         unhidden, bounds = _without_hiding(where)
         source, condition, values = self._hidden(where)
         count = self._database.value(f"SELECT count(*) FROM entry e WHERE {unhidden}", bounds)
