@@ -173,6 +173,20 @@ def test_a_conversation_is_taken_away_as_one_file(pages: Pages) -> None:
     assert "# Choosing a queue" in pages.get(f"/export/{MAIN}?as=md").text
 
 
+def test_a_shared_conversation_names_no_user(own_pages: Pages) -> None:
+    home = "/Users/mirabel/app"
+    talk = make_conversation("codex:listing", project=home, directory=home, title="Look into /Users/mirabel")
+    listing = "```\n-rw-r--r--  1 mirabel  staff  12 Jun  7 06:53 a.py\n```\nAll by mirabel."
+    messages = make_messages(talk.id, f"List {home}.", listing, project=home)
+    own_pages.core.engine.store.conversations.add(
+        talk, messages, [Trace(messages[1].id, "read", f"{home}/a.py")]
+    )
+    html = own_pages.get(f"/export/{talk.id}?as=html").text
+    assert "mirabel" not in html
+    assert "List ~/app." in html
+    assert "1 user     group  12 Jun" in html
+
+
 @pytest.mark.parametrize(
     "path",
     [

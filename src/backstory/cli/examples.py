@@ -50,7 +50,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("backstory remember - --project shop < notes.md", "the text of a file, of another project"),
     ),
     "export": (
-        ("backstory export 1af7fc5e", "one HTML file to share, without secrets and home directories"),
+        (
+            "backstory export 1af7fc5e",
+            "one HTML file to share, without secrets, home directories and user names",
+        ),
         ("backstory export 1af7fc5e --output talk.md", "as Markdown, into this file"),
         ("backstory export --as json --output -", "the latest of this project, printed"),
     ),

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="form",
         choices=FORMS,
-        help="html: one file to share, without secrets and home directories (default: the end of FILE, or html)",
+        help="html: one file to share, without secrets, home directories and user names (default: the end of FILE, or html)",
     )
     parser.add_argument(
         "--output",

@@ -9,8 +9,8 @@ from markupsafe import Markup
 from ...core import Core, stored_exports
 from ...core.browsing.export import ConversationTree, as_markdown, file_stem
 from ...core.secrets import redactor
+from ...core.secrets.user_names import without_user_names
 from ...domain.errors import NotFound
-from ...domain.lazy import lazy_pattern
 from ...domain.lines import strings_in
 from ..page_query import PageQuery
 from ..rendering import STATIC, templates
@@ -19,7 +19,6 @@ from .cards import conversation_card
 from .conversation import message_bodies, named_conversation
 
 DEFAULT_REDACTION = "standard"
-_HOME_DIRECTORY = lazy_pattern(r"(?:/home|/Users|[A-Za-z]:\\+Users)[/\\]+[^/\\\s\"'<>:]+")
 
 
 def export(core: Core, asked: PageQuery) -> Download:
@@ -34,7 +33,7 @@ def export(core: Core, asked: PageQuery) -> Download:
 
 
 def html_to_share(core: Core, tree: ConversationTree) -> str:
-    """A conversation as one HTML document without secrets and home directories."""
+    """A conversation as one HTML document without secrets, home directories and user names."""
     body = shareable(_transcript(core, tree), core.engine.settings.redaction)
     style = (STATIC / "style.css").read_text("utf-8")
     return templates().get_template("export.html").render(transcript=body, style=Markup(style))
@@ -60,10 +59,10 @@ def _transcript(core: Core, tree: ConversationTree) -> Json:
 
 
 def shareable(body: Json, mode: str) -> Json:
-    """Remove secrets (also those that were stored unredacted) and the names of home directories."""
+    """Remove secrets (also those that were stored unredacted), home directories and user names."""
     texts = list(strings_in(body))
     redacted, _ = redactor(DEFAULT_REDACTION if mode == "off" else mode).redact_all(texts)
-    replaced = dict(zip(texts, (_HOME_DIRECTORY.sub("~", text) for text in redacted), strict=True))
+    replaced = dict(zip(texts, without_user_names(redacted), strict=True))
     shared: Json = _with(body, replaced)
     return shared
 
