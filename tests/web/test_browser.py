@@ -436,11 +436,11 @@ def test_what_is_said_meanwhile_appears(tmp_path: Path, opened: Open) -> None:
 def test_a_memory_is_edited_undone_forgotten_and_brought_back(own_pages: Pages, opened: Open) -> None:
     page = opened(own_pages, "/memory/decision")
     page.get_by_text("Edit", exact=True).click()
-    page.get_by_label("The new text").fill("We take NATS.")
+    page.get_by_label("New text").fill("We take NATS.")
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".memory-text")).to_have_text("We take NATS.")
     expect(page.locator(".history")).to_contain_text("We take RabbitMQ")
-    page.get_by_role("button", name="Say again what it said").first.click()
+    page.get_by_role("button", name="Restore the version of").first.click()
     expect(page.locator(".memory-text")).to_contain_text("We take RabbitMQ")
     page.get_by_text("Forget", exact=True).first.click()
     page.get_by_role("button", name="Forget", exact=True).click()
@@ -460,7 +460,7 @@ def test_a_project_s_statements_are_saved_and_dismissed(own_pages: Pages, opened
     said = [message(talk, n, role, text) for n, (role, text) in enumerate(zip(roles, texts, strict=True))]
     own_pages.core.engine.store.conversations.add(talk, said, [])
     page = opened(own_pages, "/conversations?project=/work/shop")
-    page.get_by_role("link", name="Current state of this project").click()
+    page.get_by_role("link", name="Statements in force in this project").click()
     expect(page.get_by_role("heading", name="Decision")).to_be_visible()
     page.get_by_role("button", name="Dismiss: Never push to main.").click()
     expect(page.get_by_text("Never push to main.")).to_have_count(0)

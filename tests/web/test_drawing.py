@@ -46,7 +46,9 @@ def test_code_and_bold_of_a_short_text_are_shown_as_such(
         ("and **thrice…", "and thrice…"),
         ("…true` masks `it`", "…true masks <code>it</code>"),
         ("a ` alone", "a ` alone"),
-        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "| a | b |\n| 1 | 2 |"),
+        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a · b\n1 · 2"),
+        ("…of it | `a` | **c** |…", "…of it · <code>a</code> · <strong>c</strong>…"),
+        ("run a | b", "run a | b"),
         ("a > b and #5", "a &gt; b and #5"),
     ],
 )

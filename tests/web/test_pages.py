@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from backstory.cli import search as command
+from backstory.core import Caller, Core
 from backstory.core.ask import Inquiry
 from backstory.core.brief.files import GIVEN, BriefFiles
 from backstory.core.statements.deriving import derive_next
@@ -20,7 +21,10 @@ from backstory.domain.filters import ConversationFilter
 from backstory.domain.kinds import MemoryKind
 from backstory.domain.records import Injection, Trace
 from backstory.domain.when import to_ms
+from backstory.web.page_query import PageQuery
+from backstory.web.pages import statements
 from backstory.web.pages.conversation import PAGE_ENTRIES
+from backstory.web.pages.files import PAGE_FILES
 from backstory.web.pages.timeline import PAGE_EVENTS
 
 from ..doubles import DAWN, make_conversation, make_memory, make_messages
@@ -101,6 +105,16 @@ def test_a_search_is_narrowed_by_kind_assistant_project_time_and_file(pages: Pag
     day = f"{DAWN:%Y-%m-%d}"
     assert "decision" in ids(f"&since={day}&until={day}")
     assert ids("&project=/work/blog") <= {"plain", "claude-code:blog:0:user", "claude-code:blog:1:assistant"}
+
+
+def test_a_facet_has_no_number_and_leads_to_results(pages: Pages) -> None:
+    html = pages.get("/search?q=queue").text
+    facets = html[html.index('<details class="facets"') :]
+    links = re.findall(r'<li><a href="(/search[^"]+)">.*?</li>', facets)
+    assert len(links) >= 4
+    assert 'class="n"' not in facets
+    for link in links:
+        assert pages.json(unescape(link))["results"], link
 
 
 def test_a_conversation_is_replayed_with_its_tools_thoughts_and_subagents(pages: Pages) -> None:
@@ -553,6 +567,45 @@ def test_the_timeline_of_all_projects_has_chosen_none(own_pages: Pages) -> None:
     own_pages.core.engine.store.conversations.add(talk, make_messages(talk.id, "Hi.", project=""), [])
     assert "" not in own_pages.json("/timeline")["known_projects"]
     assert "selected" not in own_pages.get("/timeline").text
+
+
+@pytest.mark.parametrize("path", ["/conversations", "/files", "/usage", "/timeline", "/memories"])
+def test_a_filter_that_nobody_chose_says_all(own_pages: Pages, path: str) -> None:
+    """Conversations and memories without a project are no choice: an empty value filters nothing."""
+    own_pages.core.engine.store.memories.put([make_memory("homeless", project="")])
+    talk = make_conversation("codex:nowhere", project="")
+    own_pages.core.engine.store.conversations.add(talk, make_messages(talk.id, "Hi.", project=""), [])
+    (select,) = re.findall(r'<select name="project".*?</select>', own_pages.get(path).text)
+    assert select.count('value=""') == 1
+    assert "selected" not in select
+
+
+def test_statements_open_at_a_project_that_has_some(own_pages: Pages) -> None:
+    talk = make_conversation("codex:rule", project="/work/rules")
+    said = make_messages(talk.id, "Always run the slow `migrate` at night.", project="/work/rules")
+    own_pages.core.engine.store.conversations.put(talk, said)
+    while derive_next(own_pages.core.engine.store):
+        pass
+    elsewhere = Core(own_pages.core.engine, Caller(project="/nowhere"))
+    body = statements.page(elsewhere, PageQuery({}, elsewhere.engine.now)).body
+    assert body["project"] != "/nowhere"
+    assert body["kinds"]
+    assert own_pages.json("/statements")["project"] == SHOP  # it has conversations, and no statement
+
+
+def test_a_long_list_of_files_has_pages(own_pages: Pages) -> None:
+    talk = make_conversation("codex:many", project="/work/many", directory="/work/many")
+    (said, *_) = messages = make_messages(talk.id, "Look.", "Done.", project=talk.project)
+    paths = [f"src/part{number}.py" for number in range(PAGE_FILES + 5)]
+    own_pages.core.engine.store.conversations.add(
+        talk, messages, [Trace(said.id, "read", each) for each in paths]
+    )
+    address = "/files?project=/work/many"
+    first, second = own_pages.json(address), own_pages.json(f"{address}&page=2")
+    assert first["total"] == second["total"] == len(paths)
+    assert sorted(each["path"] for each in first["files"] + second["files"]) == sorted(paths)
+    (following,) = re.findall(r'rel="next" href="([^"]+)"', own_pages.get(address).text)
+    assert own_pages.json(unescape(following))["files"] == second["files"]
 
 
 def test_a_rule_of_the_inbox_shows_its_last_messages_and_folds_the_others(own_pages: Pages) -> None:

@@ -25,6 +25,9 @@ _FENCE = lazy_pattern(r"…?\s*(?:```|~~~)")
 _RULE = lazy_pattern(r"\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|\|?[-:| ]*-{3,}[-:| ]*)$")
 """Also the line below the names of a table's columns."""
 
+_TABLE_ROW = lazy_pattern(r"(…?\s*)(\|.*?|[^|]+\|.*\|)(\s*…?)")
+_CELL_END = lazy_pattern(r"(?<!\\)\|")
+
 
 def marked(text: str, words: Sequence[str]) -> Markup:
     """The text with every word of the search marked, in any inflection."""
@@ -82,6 +85,9 @@ def _lines(text: str, words: Sequence[str]) -> Iterator[Markup]:
 
 
 def _line(line: str, words: Sequence[str]) -> Markup:
+    if row := _TABLE_ROW.fullmatch(line.strip()):
+        cells = (cell.strip() for cell in _CELL_END.split(row[2]))
+        line = row[1] + " · ".join(filter(None, cells)) + row[3]
     if heading := _HEADING.match(line):
         return Markup("<strong>{}</strong>").format(inline(_without_lone_marks(heading[1]), words))
     if bullet := _BULLET.match(line):

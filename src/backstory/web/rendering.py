@@ -39,6 +39,7 @@ LONGEST_RENDERED = 40_000
 """Characters; a longer text is a log or a file, and is shown as it is."""
 
 
+_PATH_PART = lazy_pattern(r"[^/\\]*[/\\]*")
 _PARAGRAPH_END = lazy_pattern(r"\n[ \t]*\n+")
 
 
@@ -56,6 +57,7 @@ def templates() -> Environment:
         "about_link": lambda id: query({}, about=id),
         "ago": ago,
         "assistant": assistant_name,
+        "breakable": breakable,
         "by_project_name": _by_project_name,
         "clock": lambda text: f"{_local(text):%H:%M}",
         "coloured": lambda text, path: coloured(text, language_of(path)),
@@ -112,12 +114,18 @@ def project_name(project: str) -> str:
 
 
 def _by_project_name(projects: Sequence[str], chosen: str) -> list[str]:
-    """Projects in the order of their names, the chosen one among them."""
-    return sorted({*projects, *filter(None, [chosen])}, key=lambda each: project_name(each).casefold())
+    """Projects in the order of their names, the chosen one among them. Without the one that has no name: a filter with an
+    empty value filters nothing."""
+    return sorted(filter(None, {*projects, chosen}), key=lambda each: project_name(each).casefold())
 
 
 def file_name(path: str) -> str:
     return PurePosixPath(path.replace("\\", "/")).name or path
+
+
+def breakable(path: str) -> Markup:
+    """A path that a browser wraps behind its slashes and not within names."""
+    return Markup("<wbr>").join(escape(part) for part in _PATH_PART.findall(path))
 
 
 def assistant_name(surface: str) -> str:

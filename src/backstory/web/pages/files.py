@@ -14,18 +14,22 @@ from ..page_query import PageQuery
 from ..view import View
 from .cards import conversation_card
 
-MOST_FILES = 200
+PAGE_FILES = 60
 MOST_SESSIONS = 100
 MOST_EVENTS = 100
 
 
 def page(core: Core, asked: PageQuery) -> View:
     part, project = asked.text("name").casefold(), asked.text("project")
+    number = asked.number("page", 1, least=1, most=10_000)
     known, is_whole = figure(core, ("files of", project), lambda: core.files.latest(project))
     files = [each for each in known if part in each.path.casefold()]
+    listed = files[PAGE_FILES * (number - 1) : PAGE_FILES * number]
     body = {
-        "files": [{**each._asdict(), "last": iso(each.last)} for each in files[:MOST_FILES]],
+        "files": [{**each._asdict(), "last": iso(each.last)} for each in listed],
         "total": len(files),
+        "page": number,
+        "pages_count": -(-len(files) // PAGE_FILES),
         "is_whole": is_whole,
         "known_projects": core.browsing.known_projects(Kind.MESSAGE),
     }

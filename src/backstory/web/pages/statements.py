@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from ...core import Core
+from ...core.browsing import HEADS
+from ...core.state import ProjectState
 from ...core.uncommitted import uncommitted
 from ...domain.errors import NotFound
-from ...domain.filters import Kind
+from ...domain.filters import ConversationFilter
 from ...domain.kinds import MemoryKind
 from ...domain.statements import Statement, StatementKind
 from ...domain.when import iso
@@ -23,14 +26,17 @@ _SAVED_AS = {
     StatementKind.TODO: MemoryKind.TASK,
 }
 """Any other kind is saved as a fact."""
+MAX_PROJECTS_TRIED = 12
 _COMPUTED = (StatementKind.UNCOMMITTED,)
 """Kinds that no message states: they end by themselves."""
 
 
 def page(core: Core, asked: PageQuery) -> View:
-    project = asked.text("project") or core.caller.project
+    tallies = core.replay.tally(ConversationFilter(kinds=HEADS))
+    known_projects = list(dict.fromkeys(each.project for each in tallies if each.project))
+    project = asked.text("project") or _default_project(core, known_projects)
     is_every = bool(asked.text("all"))
-    state = figure(core, ("state", project), lambda: core.state.of(project))
+    state = _state(core, project)
     left = uncommitted(core, project, state)
     statements = [*([left[0]] if left else []), *reversed(state.statements)]
     body = {
@@ -45,9 +51,22 @@ def page(core: Core, asked: PageQuery) -> View:
                 ]
             )
         ],
-        "known_projects": core.browsing.known_projects(Kind.MESSAGE),
+        "known_projects": sorted(known_projects),
     }
     return View("statements.html", body, "Statements")
+
+
+def _default_project(core: Core, projects: Sequence[str]) -> str:
+    """The project that the page was started in, or where nothing is known of it, the latest one with statements."""
+    if core.caller.project in projects:
+        return core.caller.project
+    stating = (each for each in projects[:MAX_PROJECTS_TRIED] if _state(core, each).statements)
+    return next(stating, core.caller.project)
+
+
+def _state(core: Core, project: str) -> ProjectState:
+    state: ProjectState = figure(core, ("state", project), lambda: core.state.of(project))
+    return state
 
 
 def _card(each: Statement) -> Json:

@@ -81,6 +81,7 @@ def _chart(periods: UsagePeriods, measure: str) -> Json:
         "unit": periods.unit,
         "names": own,
         "has_others": bool(rest),
+        "has_years": len({row["start"][:4] for row in rows}) > 1,
         "rows": rows,
         "step": min(DRAWN_WIDTH / max(len(rows), 1), MAX_STEP),
         "label_every": -(-len(rows) // MAX_LABELS) or 1,
