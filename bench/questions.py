@@ -269,9 +269,8 @@ class StoreBM25:
                 for text in copied
                 for (talk,) in self._store.execute("SELECT DISTINCT thread FROM entry WHERE text = ?", [text])
             }
-            right = sorted(
-                {id, id.partition("/")[0], *same, *parents[id]}
-            )  # a subagent's parent speaks for it
+            # a subagent's parent speaks for it
+            right = sorted({id, id.partition("/")[0], *same, *parents[id]})
             questions.append(
                 {"id": id, "question": question, "kind": "long", "conversations": right, "evidence": []}
             )

@@ -149,9 +149,8 @@ def measure(home: Path) -> None:
         cookie = _get(port, f"/?{found[2]}", "").headers["Set-Cookie"].partition(";")[0]
         random_ = random.Random(11)
         for path in addresses(random_).values():
-            _get(
-                port, path, cookie
-            )  # work that is done once: the model, the templates, the analysis of memories for the graph
+            # work that is done once: the model, the templates, the analysis of memories for the graph
+            _get(port, path, cookie)
         spent: dict[str, list[float]] = {}
         for _ in range(CALLS):
             for name, path in addresses(random_).items():

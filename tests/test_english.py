@@ -7,9 +7,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import backstory
 
 SOURCE = Path(backstory.__file__).parent
+ROOT = Path(__file__).parent.parent
 PARTICIPLES = {
     "told",
     "said",
@@ -38,7 +41,18 @@ BARE_CONSTANTS = {
     "ENOUGH",
     "SAID",
 }
-CLAUSES = re.compile(r"(?:What|The same|Of|As above|Who|Whose|Whether)\b")
+CLAUSES = re.compile(
+    r"(?:What|The same|Of|As above|Who|Whose|Whether|How|Why|Where|When|Those|That|Given|Made|Asked|Told|So|Such)\b"
+)
+FORMER_CLAUSES = re.compile(r"(?:What|The same|Of|As above|Who|Whose|Whether)\b")
+OUT_OF_PLACE = re.compile(
+    r"\b(?:whoever|so many|had to do with|have to do with|is apt|beside the|beside it|who asks|stood in|told apart"
+    r"|(?:were|was|is|are) told|speaks? for the|gives? back|by now can)\b",
+    re.IGNORECASE,
+)
+"""Turns of phrase that English has ordinary words for: users, this number, related to, next to, the caller."""
+WIRE = SOURCE / "guests", SOURCE / "surfaces"
+"""Docstrings of tools are their descriptions there, which clients of these programs know word for word."""
 
 
 def assigned_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -78,11 +92,54 @@ def docstrings(tree: ast.AST) -> Iterator[tuple[str, int]]:
             yield node.value.value, node.lineno
 
 
-def test_no_docstring_opens_with_a_clause() -> None:
+def own_sources() -> list[Path]:
+    return [
+        path
+        for folder in (SOURCE, ROOT / "bench", ROOT / "scripts")
+        for path in sorted(folder.rglob("*.py"))
+        if not any(path.is_relative_to(wire) for wire in WIRE)
+    ]
+
+
+@pytest.mark.parametrize("pattern", [CLAUSES, OUT_OF_PLACE], ids=["clause", "phrase"])
+def test_no_docstring_opens_with_a_clause_or_uses_a_phrase_that_has_a_plain_word(
+    pattern: re.Pattern[str],
+) -> None:
+    search = pattern.match if pattern is CLAUSES else pattern.search
+    found_in = [
+        f"{path}:{line} {text[:60]}"
+        for path in own_sources()
+        for text, line in docstrings(ast.parse(path.read_text("utf-8")))
+        if search(" ".join(text.split()))
+    ]
+    assert found_in == []
+
+
+def test_no_docstring_of_a_guest_opens_with_a_clause() -> None:
     clauses = [
         f"{path.relative_to(SOURCE)}:{line} {text[:60]}"
-        for path in sorted(SOURCE.rglob("*.py"))
+        for folder in WIRE
+        for path in sorted(folder.rglob("*.py"))
         for text, line in docstrings(ast.parse(path.read_text("utf-8")))
-        if CLAUSES.match(text)
+        if FORMER_CLAUSES.match(text)
     ]
     assert clauses == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        ROOT / "README.md",
+        ROOT / "SECURITY.md",
+        ROOT / "CONTRIBUTING.md",
+        *sorted((ROOT / "docs").glob("*.md")),
+    ],
+    ids=lambda page: page.name,
+)
+def test_no_page_uses_a_phrase_that_has_a_plain_word(page: Path) -> None:
+    if page.name == "tools.md":  # the descriptions of tools, which clients know word for word
+        return
+    text = " ".join(page.read_text("utf-8").split())
+    assert [
+        text[max(match.start() - 40, 0) : match.end() + 20] for match in OUT_OF_PLACE.finditer(text)
+    ] == []

@@ -52,9 +52,8 @@ class Installation:
 
     def uninstall(self, consent: Consent) -> Iterator[StepOutcome]:
         yield from self._remove_programs(self.receipt.programs, consent)
-        yield from self._remove_files(
-            self.receipt.files[::-1], consent
-        )  # folders go with the file that made them
+        # folders go with the file that made them
+        yield from self._remove_files(self.receipt.files[::-1], consent)
         if not load_all(self.machine.data):
             remove_script(self.machine.data)
 

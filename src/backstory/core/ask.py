@@ -52,14 +52,9 @@ LEAST_CERTAINTY = 0.02  # the search does not widen to the whole store for less 
 LARGEST_POOL = 64
 LARGEST_POOL_OF_A_PAGE = 4
 FIRST_HITS = 20
-"""The number of hits that have one order for every caller.
-
-Callers that show fewer search as deep as callers that show all of these, and a later decision among them takes the
-place of the one it supersedes.
-"""
-MAX_RANKED_MEMORIES = (
-    240  # memories scored for words that all must occur; more match only where these say little
-)
+"""The number of hits that have one order for every caller: callers that show fewer search as deep, and a later
+decision among these hits takes the place of the one it supersedes."""
+MAX_RANKED_MEMORIES = 240  # to score for words that must all occur; only common words match more
 CONVERSATION = "conversation"
 KINDS = (*MemoryKind, CONVERSATION)
 _STATED: Mapping[str | None, StatementKind] = {

@@ -285,9 +285,8 @@ class Background:
 
     def _render_briefs(self) -> float:
         self._briefs = self._briefs or Briefs(self._engine)
-        if self._briefs.refresh(
-            self._call(BRIEFS)
-        ):  # a conversation continued, perhaps because of a text that it received
+        # a conversation continued, perhaps because of a text that it received
+        if self._briefs.refresh(self._call(BRIEFS)):
             judge_receipts(self._engine)
         return self._engine.settings.sync_interval_s
 

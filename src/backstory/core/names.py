@@ -54,9 +54,8 @@ class ConversationNames:
     def short(self, id: str) -> str:
         """The shortest name that `find` accepts for it; meaningful names are not shortened."""
         name = _names(id)[-1]
-        alike = ConversationNames(
-            self._holding(name[:MIN_NAME_CHARS])
-        )  # only ids with this beginning can be confused with it
+        # only ids with this beginning can be confused with it
+        alike = ConversationNames(self._holding(name[:MIN_NAME_CHARS]))
         if alike.find(name) != [id]:
             return id
         if len(name) <= 2 * MIN_NAME_CHARS:

@@ -33,12 +33,10 @@ LAST_QUERIES = 16  # whose vectors are kept
 LEASE_MS = 30_000
 SMALL_BACKLOG = 64  # texts a search embeds before it answers; more are left to the background
 MOST_COUNTED = 5_000  # texts that wait; that there are more costs a search no time
-PATIENCE_S = (
-    2.0  # how much of its own CPU time a search spends on them; a busy machine does not change results
-)
-MODEL_PATIENCE_S = (
-    0.3  # CPU seconds of model loading that a call waits for; other work of a new process does not count
-)
+# how much of its own CPU time a search spends on them; a busy machine does not change results
+PATIENCE_S = 2.0
+# CPU seconds of model loading that a call waits for; other work of a new process does not count
+MODEL_PATIENCE_S = 0.3
 LONGEST_WAIT_S = 10.0  # for a machine that gives it none
 PROBE = "Can you hear me?"  # distinguishes a text that cannot be embedded from an embedder that fails
 

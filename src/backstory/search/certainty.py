@@ -1,8 +1,8 @@
-"""How sure a hit is: one number from 0 to 1 that means the same for every query (docs/scores.md).
+"""The certainty of a hit: a number from 0 to 1 that means the same for every query (docs/scores.md).
 
-For a conversation it is the measured share of hits with such evidence that were right, by a logistic model that scripts/fit_ranking.py
-fits. Of memories several may be right at once, so theirs depends on the query and the text alone, less what the text has
-in common with all that is near to the query."""
+For a conversation it is the measured share of hits with such evidence that were right, by a logistic model that
+scripts/fit_ranking.py fits. Several memories may be right at once, so their certainty depends on the query and the
+text alone, minus the part that the text has in common with all texts near the query."""
 
 from __future__ import annotations
 
@@ -21,24 +21,23 @@ if TYPE_CHECKING:
     from .evidence import Floats
 
 SIGNS = (
-    "likelihood",  # log odds of being the one among the others, which say little where others are few
-    "likeness",  # of its best message, judged by itself as a memory is; the fewer others, the more it counts
-    "alone",  # 1 / how many conversations match
-    "rivals",  # logarithm of how many conversations match
+    "likelihood",  # log odds of being the right one among the others, which say little if there are few
+    "likeness",  # likeness of its best message, judged like a memory; it counts more if there are few others
+    "alone",  # 1 / number of matching conversations
+    "rivals",  # logarithm of the number of matching conversations
     "words",  # BM25, as a share of the query's weight
     "vectors",  # 1 if any of its messages that match has a vector
     "cosine",
-    "unapt",  # 1 if it only asks the same or lacks the rarest name; 0 where it is the only one
+    "unapt",  # 1 if it only repeats the query or lacks the rarest name; 0 if it is the only one
 )
 """The features that the certainty of a conversation depends on."""
 LEAST_LIKELY = 0.002  # bounds the logarithm of the odds
-MOST_BY_NEARNESS = (
-    0.45  # where no text has a word of the query: the model guesses unknown words by their spelling
-)
+# limit if no text has a word of the query: the model guesses unknown words by their spelling
+MOST_BY_NEARNESS = 0.45
 
 STEEPNESS = 12.0
-CENTRE = 0.27  # evidence of a memory that is as likely meant as not
-WORDS = 0.35  # what covering the whole query adds to a cosine; squared: a word or two in common mean little
+CENTRE = 0.27  # evidence at which a memory is right with probability 0.5
+WORDS = 0.35  # added to a cosine for covering the complete query; coverage is squared, because one or two common words mean little
 STEEPNESS_OF_WORDS = 10.0
 CENTRE_OF_WORDS = 0.5
 
@@ -52,7 +51,7 @@ def certainties(groups: Sequence[Group], evidence: Evidence, scores: Scores) -> 
         places = [groups[number].places for number in talks]
         likely = np.array([groups[number].likelihood for number in talks])
         logits = signs(places, likely, evidence, scores) @ _weights()[:-1] + _weights()[-1]
-        # none is surer than one that stands before it: what orders them knows more of them
+        # no hit is more certain than an earlier one, because the order uses more information
         chances = np.minimum.accumulate(_logistic(logits))
         for number, chance in zip(talks, chances.tolist(), strict=True):
             sure[number] = chance
@@ -67,8 +66,8 @@ def _is_guess(evidence: Evidence) -> bool:
 
 
 def signs(places: Sequence[Sequence[int]], likely: Floats, evidence: Evidence, scores: Scores) -> Floats:
-    """The values of SIGNS, a row for each conversation, whose columns are given with the best first and how likely it is
-    among the others."""
+    """The values of SIGNS, a row for each conversation. `places` are its columns, best first; `likely` is its
+    probability among the others."""
     best = [columns[0] for columns in places]
     alike = likeness(evidence.nearness[best], scores.coverage[best])
     has_vector = ~np.isnan(evidence.cosine)
@@ -89,13 +88,13 @@ def signs(places: Sequence[Sequence[int]], likely: Floats, evidence: Evidence, s
 
 @lru_cache(maxsize=1)
 def _weights() -> Floats:
-    """In the order of SIGNS; the last one is the constant."""
+    """The weights in the order of SIGNS; the last one is the constant."""
     stored = read_weights()["certainty"]
     return np.array([stored[sign] for sign in (*SIGNS, "constant")])
 
 
 def likeness(nearness: Floats, coverage: Floats) -> Floats:
-    """How sure memories are by themselves; a nearness of NaN means that one has no vector yet."""
+    """The certainty of memories; a nearness of NaN means that a memory has no vector yet."""
     covered = np.minimum(coverage, 1.0)
     by_words = np.where(covered > 0, _logistic(STEEPNESS_OF_WORDS * (covered - CENTRE_OF_WORDS)), 0.0)
     alike = _logistic(STEEPNESS * (np.maximum(nearness, 0.0) + WORDS * covered**2 - CENTRE))

@@ -42,10 +42,8 @@ FEW, RARE = 5, 0.001  # maximum number and share of texts that contain a rare na
 QUOTA = Quota(said=120, quiet=30, memories=60)  # entries read
 RELATED_CHOICE = 0.5  # share of a word's weight for a related word, when candidates are chosen
 NEAR, NEAR_MEMORIES = 40, 10  # entries proposed by their vectors, and additional memories
-ASKED, MOST_ASKED = (
-    0.5,
-    30,
-)  # minimum share of the query in a message whose reply is read too, and maximum number of these
+# minimum share of the query in a message whose reply is read too, and maximum number of these
+ASKED, MOST_ASKED = 0.5, 30
 ACCOMPANIED = 30  # number of the best by words and of the nearest whose neighbouring messages are read
 SHORT = 800  # characters: a longer message is read without its neighbours
 CROWD, NEIGHBOURS = 100, 15  # number of texts nearest to the query, and of the nearest to each of these

@@ -1,6 +1,6 @@
-"""One hit for each conversation, whatever number of its messages match; a memory is a hit of its own.
+"""One hit for each conversation, regardless of its number of matches, and one for each memory.
 
-Subagents and forks speak for the conversation that started them, and copies of one text count once."""
+Matches of subagents and forks count for the conversation that started them, and copies of one text count once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from .families import family_heads
 from .ranking import Family, evaluate, features, likelihoods, relative_scores
 from .scoring import Scores
 
-COMPANY, COMPANY_SHARE = 3, 0.4  # of the mean of a conversation's best places, for each of its places
+# number of further places, and their share of the mean that is added to each place
+COMPANY, COMPANY_SHARE = 3, 0.4
 CLEARLY_BETTER = 1.5  # times the score
-COPIED = 400  # characters at the beginning of a text that tell whether it is a copy
-SHORTEST_COPY = 120  # a shorter text may well be said twice
+COPIED = 400  # characters at the beginning of a text that identify copies
+SHORTEST_COPY = 120  # a shorter text may be repeated without being a copy
 
 
 class Group(NamedTuple):
@@ -35,14 +36,14 @@ class Group(NamedTuple):
 
 
 def families(store: Store, evidence: Evidence, scores: Scores) -> list[Family]:
-    """All that have anything that matches."""
+    """All families with a match."""
     head_of = family_heads(store, {o.thread for o in evidence.outlines if o.role and o.thread})
     threads: dict[str, list[str]] = {}
     for thread, head in head_of.items():
         threads.setdefault(head, []).append(thread)
     places: dict[str | int, list[int]] = {}
     matching = np.flatnonzero(scores.total > 0)
-    # the newest first among equals: columns ascend with the numbers of their entries
+    # newest first among equals: columns ascend with entry numbers
     for column in matching[np.lexsort((-matching, -scores.total[matching]))].tolist():
         outline = evidence.outlines[column]
         key = head_of.get(outline.thread or "") if outline.role else None
@@ -56,7 +57,7 @@ def families(store: Store, evidence: Evidence, scores: Scores) -> list[Family]:
 
 
 def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
-    """The most likely first; the newest among equals."""
+    """Groups by likelihood, newest first among equals."""
     by_family = families(store, evidence, scores)
     logits = evaluate(features(by_family, evidence, scores))
     shares = zip(relative_scores(logits).tolist(), likelihoods(logits).tolist(), strict=True)
@@ -83,7 +84,7 @@ def _head_first(family: Family, evidence: Evidence, scores: Scores) -> tuple[int
 
 
 def apart(evidence: Evidence, scores: Scores) -> list[Group]:
-    """Every place that matches by itself, the best first; the company it keeps counts."""
+    """Every matching place as a separate group, best first; its conversation's other matches count."""
     totals, is_apt = scores.total.tolist(), scores.is_apt.tolist()
     threads: dict[object, list[int]] = {}
     for column, outline in enumerate(evidence.outlines):

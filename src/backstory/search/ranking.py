@@ -1,9 +1,8 @@
-"""The order of conversations: a linear model over what is known of each, fitted by scripts/fit_ranking.py.
+"""The order of conversations: a linear model over features of each, fitted by scripts/fit_ranking.py.
 
-The best message alone says too little: a conversation that comes back to the subject, and has all words of the query
-somewhere, is more likely the one that is meant. Features are shares of the best conversation's, so that the model is the same for any
-query and store; docs/decisions/0005-ranking.md has the figures.
-"""
+The best message alone says too little: a conversation that returns to the subject, and contains all words of the
+query somewhere, is more likely the right one. Features are shares of the best conversation's, so that the model is
+the same for any query and store; docs/decisions/0005-ranking.md has the figures."""
 
 from __future__ import annotations
 
@@ -23,26 +22,26 @@ if TYPE_CHECKING:
 WEIGHTS = Path(__file__).with_name("weights.json")
 FEATURES = (
     "best message",  # score of the best message
-    "third message",  # score of the third best: whether the conversation comes back to it
-    "among the best",  # how many of its messages are among the best of all
+    "third message",  # score of the third best message: does the conversation return to the subject?
+    "among the best",  # number of its messages among the best of all
     "words",  # of any of its messages
     "meaning",
     "words together",
-    "whole conversation",  # BM25 of all that was said in it
-    "length",  # logarithm of how many messages it has: a long one has many words by chance
-    "apt",  # does more than ask the same, and has the rarest name
+    "whole conversation",  # BM25 of all its messages
+    "length",  # logarithm of its number of messages: a long conversation has many words by chance
+    "apt",  # 1 if a message does more than repeat the query, and has the rarest name
 )
 BEST_MESSAGES = 50
 SCORE_SCALE = 6.0  # of log odds
 
 
 class Family(NamedTuple):
-    """A conversation with those that speak for it, or a memory."""
+    """A conversation with its subagents and forks, or a memory."""
 
     head: str | None
     threads: tuple[str, ...]
     places: tuple[int, ...]
-    """Columns of what matches, the best first."""
+    """Columns of the matches, best first."""
 
 
 def features(families: Sequence[Family], evidence: Evidence, scores: Scores) -> Floats:
@@ -92,7 +91,7 @@ class PlacesOfGroups(NamedTuple):
 
 
 def _of_threads(families: Sequence[Family], evidence: Evidence) -> tuple[Floats, Floats]:
-    """BM25 of whole conversations, and the logarithms of how many messages they have."""
+    """BM25 of complete conversations, and the logarithms of their numbers of messages."""
     codes, shapes = _codes(evidence), evidence.conversations.shapes
     whole, length = np.zeros((2, len(families)))
     for row, family in enumerate(families):
@@ -104,7 +103,7 @@ def _of_threads(families: Sequence[Family], evidence: Evidence) -> tuple[Floats,
 
 
 def _codes(evidence: Evidence) -> Mapping[str, int]:
-    """The code of each candidate's thread, where it is known already."""
+    """The code of each candidate's thread, if it is already known."""
     shapes = evidence.conversations.shapes
     is_known = evidence.entry < len(shapes.thread)
     codes = shapes.thread[evidence.entry[is_known]].tolist()
@@ -123,7 +122,7 @@ def evaluate(table: Floats) -> Floats:
 
 
 def likelihoods(logits: Floats) -> Floats:
-    """How likely each is the one that is meant, if any is; 1 together."""
+    """The probability of each to be the right one, if any is; the sum is 1."""
     odds = np.exp(logits - logits.max(initial=-np.inf))
     likely: Floats = odds / (odds.sum() or 1.0)
     return likely

@@ -1,7 +1,7 @@
 """Decide whether a query is related to the contents of the store. If it is not, nothing is returned.
 
-It has if a text has one of its words, or a word that means nearly the same, or if the nearest vector is nearer
-than those of texts on other subjects are. All numbers were measured with MiniLM (docs/scores.md)."""
+It is related if a text contains one of its words or a related word, or if the nearest vector is nearer than
+those of unrelated texts. All numbers were measured with MiniLM (docs/scores.md)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .wordpiece import VOCABULARY
 if TYPE_CHECKING:
     from .evidence import Evidence, Flags
 
-# about 95 of 100 queries on something else are no nearer to any of n texts than BASE + GROWTH · ln n; a single word, and
+# about 95 of 100 unrelated queries are no nearer to any of n texts than BASE + GROWTH · ln n; a single word, and
 # one that the model does not know, is near to more texts by chance
 UNRELATED_SENTENCE_BASE, UNRELATED_SENTENCE_GROWTH = 0.15, 0.025
 UNRELATED_WORD_BASE, UNRELATED_WORD_GROWTH = 0.21, 0.036
-FEWEST_TEXTS = 10  # in a store of fewer, each is compared as strictly as in a store of so many
+FEWEST_TEXTS = 10  # a smaller store uses the limit for this number of texts
 RELATED_SIMILARITY = 0.5
 """The minimum similarity of a word in a text to a word of the query. Less similar words often merely occur in
 similar texts."""
@@ -50,7 +50,7 @@ def is_relevant(evidence: Evidence, count_texts: Callable[[], int]) -> bool:
     if _by_words(evidence).any():
         return True
     has_related = _has_related_words(evidence)
-    # NaN, which is not near, where there is no vector
+    # NaN, without a vector, compares as not near
     nearness = evidence.nearness + RELATED_WORTH * has_related
     is_waiting = np.isnan(evidence.cosine) & has_related & evidence.related.any(0)
     return bool(is_waiting.any() or (nearness >= highest_unrelated_cosine(evidence, count_texts())).any())
@@ -89,8 +89,8 @@ def _has_related_words(evidence: Evidence) -> Flags:
 
 
 def _is_content(unit: Unit) -> bool:
-    """A phrase, or a word that texts on other subjects are unlikely to hold."""
-    letters = normalize("NFD", unit.words[0])  # an index knows none with an accent
+    """Return whether a unit is a phrase, or a word that unrelated texts are unlikely to contain."""
+    letters = normalize("NFD", unit.words[0])  # the index contains no words with accents
     word = "".join(letter for letter in letters if not combining(letter))
     is_letter = len(word) == 1 and not unit.is_prefix  # of a script with spaces
     return len(unit.words) > 1 or not (is_letter or word in STOP_WORDS or word in FOREIGN_STOP_WORDS)

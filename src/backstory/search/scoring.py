@@ -1,9 +1,9 @@
-"""How evidence becomes a score. Pure: the same evidence gives the same score.
+"""Compute scores from evidence. Pure: the same evidence gives the same score.
 
-A text is judged by its words (BM25, with words that mean nearly the same), by the nearness of its vector, and by what
-it is: an answer to a question that matches counts more, a question that only asks the same again counts little.
-Where a vector is missing, the nearness that texts with such words have on average stands in for it: a text neither
-gains nor loses by not being embedded yet. The constants were chosen on the development questions
+A text is judged by its words (BM25, with related words), by the nearness of its vector, and by its kind: an answer to
+a matching question counts more, a question that only repeats the query counts little.
+A missing vector is replaced by the mean nearness of texts with such words, so a text neither gains nor loses while
+it waits for its vector. The constants were chosen on the development questions
 and the public sets, whose figures are in bench/RESULTS.md; one configuration serves all.
 """
 
@@ -22,32 +22,32 @@ from .traits import Traits, traits_of
 if TYPE_CHECKING:
     from .evidence import Flags, Floats, Ints
 
-RELATED = 0.7  # of a word's weight, for one that means nearly the same
+RELATED = 0.7  # share of a word's weight for a related word
 TOGETHER = 0.3
-MEANING = 1.2  # weight of the vectors' part beside the words' part, which is at most 1
-ALONE_MEANING = 6.0  # of a text that stands alone
-FLOOR, LEAST_TOP = 0.15, 0.55  # cosines: what strangers have, and the least that counts as full
-EXPECTED = 0.6  # of the words' part: the vectors' part of a text without a vector
+MEANING = 1.2  # weight of the vectors' part; that of the words' part is at most 1
+ALONE_MEANING = 6.0  # the same for a text without neighbours
+FLOOR, LEAST_TOP = 0.15, 0.55  # cosines: of unrelated texts, and the minimum that counts as full
+EXPECTED = 0.6  # vectors' part of a text without a vector, as a share of its words' part
 EXPECTED_QUIET = 0.3
 ASSISTANT = 1.15  # in coding conversations the answer is usually the assistant's
-CHAT_ASSISTANT = 0.4  # elsewhere it repeats at length what it was told, and the user's words are the source
-QUIET = 0.6  # what a tool was given, or a model thought
-SHORT = 400  # characters: a longer message stands for itself
-LENDER = 800  # characters: a longer one holds many words by chance and lends none
-FROM_BEFORE, FROM_AFTER = 0.5, 0.25  # of the words beside a short message
-WINDOW_BEFORE, WINDOW_AFTER = 0.5, 0.25  # of their nearness, beside its own
+CHAT_ASSISTANT = 0.4  # in other chats it repeats the user's words, which are the source
+QUIET = 0.6  # arguments and output of tools, and thinking
+SHORT = 400  # characters: a longer message is judged alone
+LENDER = 800  # characters: a longer neighbour contains many words by chance, so it adds none
+FROM_BEFORE, FROM_AFTER = 0.5, 0.25  # shares of the neighbours' words that count for a short message
+WINDOW_BEFORE, WINDOW_AFTER = 0.5, 0.25  # shares of the neighbours' nearness, relative to its own
 NOTHING_BESIDE = 0.9
 ASKING, ASKED, NAMED = 0.85, 1.15, 1.1  # between people
-PROMPT = 0.3  # of the score of what a message answers
-SAME_PROMPT = 0.5  # when that asks the same
-AGAIN = 0.15  # for a message that only asks the same
+PROMPT = 0.3  # share of the score of the message that this one answers
+SAME_PROMPT = 0.5  # if that message repeats the query
+AGAIN = 0.15  # for a message that only repeats the query
 AGAIN_COVERS = 0.6
 AGAIN_LENGTH = 2.2  # times as long as the query
 SHORTEST_AGAIN = 40  # characters: a query of two words is asked in a whole sentence
 LONGEST_NO_ANSWER = 300  # characters
 LONGEST_ASKED = 400
-PLAN, LONGEST_PLAN = 0.75, 500  # what an assistant is going to do says less than what came of it
-UNANSWERED = 0.9  # what somebody wanted says less than what came of it
+PLAN, LONGEST_PLAN = 0.75, 500  # a plan of an assistant says less than its result
+UNANSWERED = 0.9  # a request says less than its result
 
 _NO_ANSWER = lazy_pattern(
     r"\b(?:no answer|nothing\b.{0,60}\banswers?|found nothing|not sure|no (?:record|information|mention|trace|memory|idea)"
@@ -59,7 +59,7 @@ _NO_ANSWER_HINTS = (
     "answer", "nothing", "not sure", "no record", "no information", "no mention", "no trace", "no memory", "no idea", "don't",
     "do not", "didn't", "did not", "couldn't", "could not", "can't", "cannot", "unable", "not able",
 )  # fmt: skip
-"""One of these is in whatever the pattern finds; looking for them takes a tenth of the time."""
+"""Every match of the pattern contains one of these; searching for them takes a tenth of the time."""
 _ANNOUNCES = lazy_pattern(
     r"\b(?:(?:let me|i'll|i will|i'm going to|let's) (?:first |now |also |quickly )?(?:look|check|search|find|read|examine|explore|investigate|see|note|take a look|start by))\b"
     r"|\?\s*$",
@@ -90,17 +90,18 @@ class Scores(NamedTuple):
     """The parts of each candidate's score, and their sum."""
 
     words: Floats
-    """0 to 1, in relation to the best."""
+    """0 to 1, relative to the best."""
     meaning: Floats
-    """0 to about 1; where there is no vector, what is expected."""
+    """0 to about 1; the expected value for a text without a vector."""
     prompt: Floats
     total: Floats
     coverage: Floats
-    """Share of the query's weight whose words are there."""
+    """Share of the query's weight whose words occur in the text."""
     evidence: Floats
-    """The words' part before it is put in relation to the best: comparable between queries."""
+    """The words' part, not relative to the best: comparable between queries."""
     is_apt: Flags
-    """Does more than ask the same or know nothing, and holds the rarest name of the query if that has one."""
+    """True if the text does more than repeat the query or deny an answer, and contains the rarest name of the query,
+    if it has one."""
 
 
 def score(evidence: Evidence) -> Scores:
@@ -127,8 +128,8 @@ def score(evidence: Evidence) -> Scores:
 
 
 def _mixed(words: Floats, meaning: Floats, coverage: Floats, is_alone: Flags) -> Floats:
-    """A text that stands alone is judged more by its meaning, and by its words as far as they cover the query: nothing beside it
-    has the others. Both kinds are on the same scale, since they are compared."""
+    """A text without neighbours is judged more by its meaning, and by its words weighted with their coverage of the query,
+    because no neighbour has the other words. Both kinds use the same scale, because they are compared."""
     alone = (words * coverage + ALONE_MEANING * meaning) * (1 + MEANING) / (1 + ALONE_MEANING)
     return np.where(is_alone, alone, words + MEANING * meaning)
 
@@ -139,7 +140,7 @@ def _role_factor(traits: Traits) -> Floats:
 
 
 def _turn_factor(evidence: Evidence, traits: Traits) -> Floats:
-    """Between people: who asks says less than who is asked, and who is named in the query is meant."""
+    """Between people, questions count less than their answers, and messages of a person that the query names count more."""
     if not traits.is_between_people.any():
         return np.ones(len(evidence.entry))
     asks = np.array(["?" in reading.text for reading in evidence.readings], bool)
@@ -160,7 +161,7 @@ def _prompt_part(evidence: Evidence, base: Floats, again: Flags, gives_none: Fla
 
 
 def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
-    """BM25 as a share of the query's whole weight, and the share that is covered at all."""
+    """BM25 as a share of the query's total weight, and the share of that weight whose words occur at all."""
     rarities = evidence.rarities
     total = rarities.sum() or 1.0
     counts, length = evidence.counts, traits.size / TYPICAL_LENGTH
@@ -173,7 +174,7 @@ def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
 
 
 def _with_borrowed(weights: Floats, evidence: Evidence, traits: Traits) -> Floats:
-    """Between people a short message has the words of those beside it, too: most of the one that it answers."""
+    """Between people, the words of neighbouring messages count for a short message too, those of the previous one most."""
     takes = traits.is_between_people & (traits.size < SHORT)
     if not takes.any():
         return weights
@@ -185,8 +186,8 @@ def _with_borrowed(weights: Floats, evidence: Evidence, traits: Traits) -> Float
 
 
 def _window_nearness(evidence: Evidence, traits: Traits) -> Floats:
-    """Between people a short message is as near as it is with what was said beside it; where nothing was, a little less
-    near than by itself."""
+    """Between people, the nearness of a short message is averaged with that of its neighbours; a missing neighbour
+    lowers it a little."""
     takes = traits.is_between_people & (traits.size < SHORT) & ~traits.is_alone
     if not takes.any():
         return evidence.nearness
@@ -209,14 +210,14 @@ def _meaning(nearness: Floats, words: Floats, is_quiet: Flags) -> Floats:
         return expected
     top = max(float(nearness[known].max()), LEAST_TOP)
     near = np.maximum((np.where(known, nearness, 0.0) - FLOOR) / (top - FLOOR), 0.0)
-    # where few have vectors, the best of those few is seldom what was asked for: the fewer, the less they decide
+    # if few texts have vectors, the nearest of them is seldom the right one, so vectors count less
     share = np.sqrt(known[~is_quiet].mean()) if not is_quiet.all() else 1.0
     return np.where(known, expected + share * (near - expected), expected)
 
 
 def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
-    """Questions of a person that have the query's words and hardly anything else. A statement never counts as
-    asking: it may well be what is looked for."""
+    """Questions of a person with the query's words and little else. Statements never count, because they may
+    be the answer."""
     is_person = traits.is_coding & ~traits.is_assistant & ~traits.is_quiet
     is_short = traits.size <= AGAIN_LENGTH * max(len(evidence.query), SHORTEST_AGAIN)
     return _says(_QUESTION, evidence, is_person & is_short & (coverage >= AGAIN_COVERS))
@@ -225,7 +226,7 @@ def _asks_again(evidence: Evidence, coverage: Floats, traits: Traits) -> Flags:
 def _asks_in_vain(
     evidence: Evidence, coverage: Floats, traits: Traits, knows_nothing: Flags, gives_none: Flags
 ) -> Flags:
-    """Messages of a person that speak of what is looked for and got no answer, whatever form either of them has."""
+    """Messages of a person about the subject of the query that got no answer, in any form."""
     replies = traits.is_assistant & (evidence.prompt >= 0)
     is_answered, is_denied, is_put_off = (
         _at(evidence.prompt[replies & flags], len(replies))

@@ -35,9 +35,8 @@ class McpEndpoint:
         self, request: HttpRequest, principal: Principal, team: str | None, receive: Receive
     ) -> Response:
         if request.method not in ("POST", "DELETE"):
-            return text(
-                405, "Messages are sent with POST.", (b"allow", b"POST, DELETE")
-            )  # the server sends nothing without a request
+            # the server sends nothing without a request
+            return text(405, "Messages are sent with POST.", (b"allow", b"POST, DELETE"))
         tenant = principal.tenant(team)
         if tenant is None:
             return text(404, "There is no such space.")

@@ -15,9 +15,8 @@ class RateLimit:
     def __init__(self, per_minute: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = (
-            OrderedDict()
-        )  # remaining requests, and the time of that count
+        # remaining requests, and the time of that count
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_s(self, credential: str) -> float:
         """0 when one more request is within the limit, else the seconds until it would be."""

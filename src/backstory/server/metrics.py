@@ -31,9 +31,8 @@ class Metrics:
         self.sink: MetricSink | None = None
         self._lock = Lock()
         self._calls: Counter[tuple[str, str]] = Counter()
-        self._within: Counter[tuple[str, int]] = (
-            Counter()
-        )  # counts by the index of the smallest bound that the duration does not exceed
+        # counts by the index of the smallest bound that the duration does not exceed
+        self._within: Counter[tuple[str, int]] = Counter()
         self._seconds: dict[str, float] = {}
         self._responses: Counter[int] = Counter()
 

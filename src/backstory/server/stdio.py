@@ -105,9 +105,8 @@ class StdioServer:
 
     def _read(self, source: int, alarm: int, heard: Heard) -> None:
         if heard.greeting:
-            self._conversation.receive(
-                heard.greeting
-            )  # only for its state: the client already has its answer
+            # only for its state: the client already has its answer
+            self._conversation.receive(heard.greeting)
         if heard.is_answered:
             self._begin_sync()
         lines = wire.Lines(self._limit_bytes)

@@ -145,9 +145,8 @@ class SameSite:
 
 
 def _headers(path: str) -> list[tuple[bytes, bytes]]:
-    caching = (
-        "no-cache" if OPEN_TO_ALL in path else "no-store"
-    )  # the one asks whether it changed, the other leaves nothing
+    # the one asks whether it changed, the other leaves nothing
+    caching = "no-cache" if OPEN_TO_ALL in path else "no-store"
     return [
         (name.lower().encode(), value.encode())
         for name, value in {**HEADERS, "Cache-Control": caching}.items()

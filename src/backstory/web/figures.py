@@ -55,7 +55,7 @@ def _is_valid(cached: _Figure, version: Hashable | None) -> bool:
 
 
 def busy_hours(core: Core) -> list[tuple[int, int]]:
-    """How much was said and saved in each hour since 1970 in which anything was."""
+    """The number of messages and memories in each active hour since 1970."""
     return figure(core, "hours", core.chronicle.busy_hours)
 
 

@@ -129,9 +129,8 @@ def _stated(core: Core, state: ProjectState, files: ProjectFiles) -> Iterator[Fi
     for kind, label in labels.items():
         for statement in state.holding(kind):
             paths = files.named_in(statement.text)
-            if (
-                not paths and kind is not StatementKind.PREFERENCE
-            ):  # a rule applies beyond the file that led to it
+            # a rule applies beyond the file that led to it
+            if not paths and kind is not StatementKind.PREFERENCE:
                 changed = exchanges.changed_in(statement)
                 paths = [path for path in map(files.spelled, changed) if path] if len(changed) == 1 else []
             for path in paths:

@@ -140,9 +140,8 @@ def _kiro(places: Places) -> Iterator[MemoryFile]:
 def _beads(places: Places) -> Iterator[MemoryFile]:
     for project in places.projects:
         present = [project / ".beads" / name for name in ("issues.jsonl", "beads.jsonl")]
-        for path in [path for path in present if path.is_file()][
-            :1
-        ]:  # the file under the older name may remain next to the newer one
+        # the file under the older name may remain next to the newer one
+        for path in [path for path in present if path.is_file()][:1]:
             yield MemoryFile(path, project, notes.beads, str(project), Trust.PROJECT)
 
 

@@ -152,7 +152,5 @@ def _sort_in(listing: FolderListing, path: str) -> None:
         listing.segments.setdefault(segment, []).append(path)
     elif _PLACEHOLDER.fullmatch(name):
         listing.placeholders.append(path)
-    elif not name.startswith(
-        "."
-    ):  # files that are still being written, by this program or by the synchroniser
+    elif not name.startswith("."):  # the others are still being written, here or by the synchroniser
         listing.foreign.append(path)

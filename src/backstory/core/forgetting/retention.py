@@ -74,9 +74,8 @@ class Retention:
         try:
             self.archive(self.find(days), call)
         except BaseException:
-            store.leases.drop(
-                LEASE, holder
-            )  # after a success the lease is not released: it expires after a day
+            # after a success the lease is not released: it expires after a day
+            store.leases.drop(LEASE, holder)
             raise
 
     def restore(self, id: str) -> list[Conversation]:

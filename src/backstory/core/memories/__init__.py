@@ -106,7 +106,7 @@ class Memories(CorePart):
         return self.engine.store.memories.find(self.own(where), page)
 
     def by_id(self, ids: Collection[str]) -> dict[str, Memory]:
-        """Those of the memories, of any surface, that the caller may see."""
+        """The memories with these ids, of any surface, that the caller may see."""
         where = self.caller.visible(Filter(ids=tuple(ids)))
         return {each.id: each for each in self.engine.store.memories.find(where, Page())} if ids else {}
 

@@ -29,7 +29,7 @@ def sayings_of(turns: Sequence[Turn]) -> dict[str, list[Saying]]:
     calls: list[ToolCall] = []
     """Calls made for the current request."""
     is_reciting = False
-    """Backstory was asked for the request at hand: what the assistant concludes may be what it was told."""
+    """True if the assistant called Backstory for the current request: its conclusions may come from Backstory's answer."""
     for turn in turns:
         if turn.role is Role.USER:
             # Each request starts clean: text that was read for the previous request does not taint this one.

@@ -70,9 +70,8 @@ def fold(
 
 
 def _index(standing: dict[str, list[_Standing]], new: _Standing) -> None:
-    for word in new.stated.words or [
-        ""
-    ]:  # "Let's go with 9090" has no word to compare, but is in force anyway
+    # "Let's go with 9090" has no word to compare, but is in force anyway
+    for word in new.stated.words or [""]:
         standing.setdefault(word, []).append(new)
 
 

@@ -96,9 +96,8 @@ def _last_changes(tree: Path, commit: str) -> Iterator[tuple[str, tuple[str, str
     for record in text.split("\x1e")[1:]:
         head, *paths = record.split("\n")
         hash, author, seconds = head.split("\x1f")
-        author = (
-            author if not list(problems_in(author)) else _NOBODY
-        )  # a name that looks like an instruction is not shown
+        # a name that looks like an instruction is not shown
+        author = author if not list(problems_in(author)) else _NOBODY
         for path in filter(None, paths):
             if path not in seen:
                 seen.add(path)

@@ -302,9 +302,8 @@ class StoredSessions(GuestPart):
         if known is None or not reading.is_cut:
             store.conversations.put(conversation, messages_of(conversation, reading.turns))
             return
-        store.conversations.put(
-            conversation, store.messages.of(id)
-        )  # the complete messages; the file contains only a part
+        # the complete messages; the file contains only a part
+        store.conversations.put(conversation, store.messages.of(id))
         if not reading.is_as_written:
             edited = conversation._replace(id=f"{id}:edited")
             store.conversations.put(edited, messages_of(edited, reading.turns))
@@ -354,6 +353,5 @@ def _is_news(session: StoredSession, known: Conversation | None) -> bool:
         return True
     if known.source == str(session.found.file):
         return not _is_unchanged(session, known)
-    return not os.path.exists(
-        known.source
-    )  # the file was moved here; if the old one still exists, this is a copy
+    # the file was moved here; if the old one still exists, this is a copy
+    return not os.path.exists(known.source)

@@ -41,9 +41,8 @@ def read(path: Path) -> Iterator[Record]:
         memories = {row.text("content_hash"): row for row in tables("memories")}
         superseded = by(memories.values(), "superseded_by")
         for row in memories.values():
-            if (
-                row.text("superseded_by") not in memories
-            ):  # a superseded row is part of the other one's history
+            # a superseded row is part of the other one's history
+            if row.text("superseded_by") not in memories:
                 yield _memory(row, _before(row, superseded))
         yield from _relations(tables, memories)
         yield from _beliefs(tables)

@@ -35,17 +35,12 @@ from .tenants import Tenant
 
 MOST_CONNECTIONS = 16  # enough to use two cores of a database; further clients wait for one of these
 OLDEST_PGVECTOR = (0, 8)  # the first version with iterative scans: before it, a filter could hide the nearest
-PAUSES_S = (
-    0.02,
-    0.1,
-    0.3,
-    1.0,
-)  # pauses before each repetition; the last one is repeated until patience ends
+# pauses before each repetition; the last one is repeated until patience ends
+PAUSES_S = (0.02, 0.1, 0.3, 1.0)
 RESTART_S = 8.0  # enough for a database to restart; callers with less patience wait this long too
 RECONNECT_S = 2.0  # the pool retries ever more rarely; after this time the next caller starts again
-LIFETIME_S = (
-    600.0  # lifetime of a connection; PostgreSQL's memory for it grows by a half as statistics are renewed
-)
+# lifetime of a connection; PostgreSQL's memory for it grows by a half as statistics are renewed
+LIFETIME_S = 600.0
 TURN_S = 3.0  # time limit to get one connection; a caller without one asks again, which restarts the pool
 OPTIONS: dict[str, Any] = {
     "autocommit": True,  # we send BEGIN ourselves

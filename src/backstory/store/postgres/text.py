@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from ...domain.words import Unit
 
 PART = 2000  # number of words in a row of the table
-OVERLAP = (
-    20  # words that a row repeats from the previous row, so that phrases of this length are found across both
-)
+# words that a row repeats from the previous row, so that phrases of this length are found across both
+OVERLAP = 20
 LONGEST_WORD = 100  # maximum characters of a word; the rest is ignored
 FEW = 2_000  # up to this number, entries are checked one by one; for more, the index is used
 

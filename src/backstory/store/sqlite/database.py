@@ -284,9 +284,8 @@ class SqliteDatabase(FileDatabase):
     def _backup_before(self, version: int) -> None:
         if not self._is_copy:
             target = backup_path(self.backups_folder, self.path.stem, utc_now(), "before-migration")
-            self.backup(
-                target, is_checked=False
-            )  # a store that was readable before an upgrade must stay readable after it
+            # a store that was readable before an upgrade must stay readable after it
+            self.backup(target, is_checked=False)
 
     def overwrite(self, residue: Residue, rest: Callable[[], None]) -> None:
         with translated(self.path):
@@ -338,9 +337,8 @@ class SqliteDatabase(FileDatabase):
             make_private(new)
             try:
                 with closing(sqlite3.connect(new, isolation_level=None)) as copy:
-                    with (
-                        self._borrowed() as connection
-                    ):  # a connection with a write transaction would wait for itself
+                    # a connection with a write transaction would wait for itself
+                    with self._borrowed() as connection:
                         count = copy_checked(connection, copy) if is_checked else copy_pages(connection, copy)
                     copy.execute(f"PRAGMA application_id = {new_store_id()}")
                 put_in_place(new, target)

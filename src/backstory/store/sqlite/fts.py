@@ -17,9 +17,8 @@ from ..database import Database, Row
 from ..text import Words
 from .fts_levels import drop_empty_levels
 
-MERGE_ATTEMPTS = (
-    2  # after a failed merge the second one finds one large old segment and merges a small new one into it
-)
+# after a failed merge the second one finds one large old segment and merges a small new one into it
+MERGE_ATTEMPTS = 2
 MERGE_PAGES = 128  # of an index, for one transaction: 15 to 34 ms of CPU at 100,000 notes
 PROBE_DIGITS = 39  # 128 random bits; letters might be stemmed
 REBUILD_BATCH_SIZE = 2_000

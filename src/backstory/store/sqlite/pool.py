@@ -165,9 +165,8 @@ class SqlitePool:
             self._use_wal(connection)
         for pragma in (*PRAGMAS, *(MACOS_PRAGMAS if sys.platform == "darwin" else ())):
             connection.execute(f"PRAGMA {pragma}")
-        connection.create_function(
-            "known_level", 0, lambda: migrate.LATEST, deterministic=True
-        )  # triggers ask for it
+        # triggers ask for it
+        connection.create_function("known_level", 0, lambda: migrate.LATEST, deterministic=True)
         return connection
 
     def _mode(self) -> str:

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from ...domain.entries import Vector
     from .planes import SignPlanes
 
-LEAST_VISIBLE = (
-    50  # minimum number of rescored entries that pass; with fewer, the filter's own nearest are further away
-)
+# minimum number of rescored entries that pass; with fewer, the filter's own nearest are further away
+LEAST_VISIBLE = 50
 RESCORED = 150  # vectors whose codes are read for a query
 
 
@@ -111,9 +110,8 @@ class SqliteVectors(Vectors):
             nearest = planes.nearest(vector, limit, passing).tolist()
             among, numbers = self._database.among("v", nearest)
             rows = self._database.rows(f"SELECT v, entry, code FROM vector WHERE {among}", [numbers])
-            if (
-                len(rows) == len(nearest) or self._database.in_transaction
-            ):  # the transaction may still be rolled back
+            # the transaction may still be rolled back
+            if len(rows) == len(nearest) or self._database.in_transaction:
                 return _rescored([row[1:] for row in rows], vector)
             if len(rows) < len(nearest) // 2:  # most of these were deleted since: start afresh
                 with self._mirror.at(self._database.generation) as spaces:

@@ -146,7 +146,7 @@ def why(hit: Hit) -> Json:
 
 
 def _facets(core: Core, hits: Sequence[Hit]) -> Json:
-    """How many hits each further filter would leave."""
+    """The number of hits that each further filter would leave."""
     outlines = core.ask.outlines(hits)
     return {
         "kind": _counted("conversation" if each.role else "memory" for each in outlines),
