@@ -19,7 +19,7 @@ import numpy as np
 
 from backstory.domain.words import STOP_WORDS
 from backstory.search.minilm import MiniLM
-from backstory.search.related import LEAST_SIMILARITY, MOST_RELATED, NO_WORD, TABLE
+from backstory.search.related import MOST_RELATED, NO_WORD, TABLE
 from backstory.search.terms import stem
 from backstory.search.wordpiece import VOCABULARY
 
@@ -27,6 +27,7 @@ KNOWN_IN = 10  # files that use a word which the model knows as one piece
 OTHERS_IN = 60  # files that use any other word: names and typing errors are in few
 LARGEST = 400_000
 CONSIDERED = 50
+LEAST_SIMILARITY = 0.35
 
 _WORD = re.compile(r"[A-Za-z][a-z]{2,17}(?![A-Za-z])")
 _COMMENT = re.compile(r'#.*|"""[\s\S]*?"""|//.*|/\*[\s\S]*?\*/')

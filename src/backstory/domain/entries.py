@@ -58,14 +58,6 @@ class EntryText(NamedTuple):
     text: str
 
 
-class IndexedText(NamedTuple):
-    """The beginning of an entry's text and its heading, as stored in the text index."""
-
-    entry: int
-    text: str
-    heading: str
-
-
 class Posting(NamedTuple):
     """The entries that contain one unit of a query, and the number of entries in the store that contain it.
 

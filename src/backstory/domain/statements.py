@@ -106,7 +106,6 @@ class Statement(NamedTuple):
     outcome: str = ""
     confirmations: int = 0
     """Number of later conversations that repeat it."""
-    confirmed_at: datetime | None = None
     superseded_by: str = ""
     """The id of the statement that superseded it."""
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 TABLE = Path(__file__).with_name("related_words.npz")
 MOST_RELATED = 12
-LEAST_SIMILARITY = 0.35
 NO_WORD = 65_535
 MOST_KNOWN_WORDS = 1_000  # of recent queries
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..domain.arrays import np
 from ..domain.census import ProjectActivity
-from ..domain.entries import COUNTED, EntryText, IndexedText, Outline, Passing, numbers_of
+from ..domain.entries import COUNTED, EntryText, Outline, Passing, numbers_of
 from ..domain.filters import EVERYTHING, Filter, Kind
 from ..domain.records import QUIET_ROLES, Entry, Memory, Message, heading
 from ..domain.when import from_ms, to_ms
@@ -38,7 +38,6 @@ SPOKEN = f"role NOT IN {QUIET_ROLES}"
 _NUMBERED = ("n", *COLUMNS)
 _KIND = _NUMBERED.index("kind")
 _memory, _message = MEMORY.picker(_NUMBERED), MESSAGE.picker(_NUMBERED)
-_INDEXED = Columns(IndexedText, entry="e.n", text=f"substr(e.text, 1, {COUNTED})", heading="e.heading")
 _OUTLINE = Columns(
     Outline, entry="e.n", thread="e.thread", seq="e.seq", role="e.role", speaker="e.speaker",
     size="(SELECT s.size FROM shape s WHERE s.n = e.n)", project="e.project", created_ms="e.created_at", surface="e.surface",
@@ -131,11 +130,6 @@ class EntryRoom:
         condition, values = where_clause(where)
         source, numbers = self._database.chosen_entries(entries)
         return self._texts(f"FROM {source} WHERE {condition}", [numbers, *values])
-
-    def texts(self, entries: Iterable[int]) -> list[IndexedText]:
-        """The texts of those entries that exist, unordered."""
-        source, numbers = self._database.chosen_entries(entries)
-        return self._database.records(_INDEXED, f"FROM {source}", [numbers])
 
     def _texts(self, rest: str, parameters: Sequence[Any]) -> list[EntryText]:
         rows = self._database.rows(f"SELECT {_READING} {rest}", parameters)

@@ -33,7 +33,3 @@ class OutgoingRoom:
     def remove(self, key: str) -> None:
         with self._database.joined():
             self._database.change("DELETE FROM outgoing WHERE key = ?", [key])
-
-    def clear(self) -> None:
-        with self._database.joined():
-            self._database.change("DELETE FROM outgoing")

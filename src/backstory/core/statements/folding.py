@@ -114,7 +114,6 @@ def _confirm(each: _Standing, by: Statement) -> None:
     each.conversations.add(by.conversation)
     each.statement = each.statement._replace(
         confirmations=each.statement.confirmations + 1,
-        confirmed_at=by.at,
         # The reason is often given only in a later answer.
         reason=each.statement.reason or by.reason,
     )

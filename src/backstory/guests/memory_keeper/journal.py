@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ...core import Core
+from ...core.memories import MemoryDraft
+from ...domain.categories import JOURNAL
+from ...domain.errors import InvalidInput
 from ...domain.when import iso
 from ...tools import ADDS
 from ...tools.params import CoreName
-from .journal_entries import Journal
 from .vocabulary import surface
 
 Mood = Literal["excited", "happy", "neutral", "frustrated", "stressed"]
@@ -34,7 +36,13 @@ def context_journal_entry(
     mood: Annotated[Mood | None, "How it feels"] = None,
 ) -> JournalAnswer:
     """Write a dated journal entry into the current session. Entries show in the timeline and are found by search."""
-    memory = Journal(core).write(entry, tags=tuple(tags or ()), mood=mood)
+    if not entry.strip():
+        raise InvalidInput("entry is empty.", hint="Nothing was saved; write something.", field="entry")
+    metadata = {"mood": mood} if mood else {}
+    # without a key, because entries never replace each other
+    memory = core.memories.save_item(
+        MemoryDraft(entry, None, JOURNAL, tags=tuple(tags or ()), metadata=metadata)
+    )
     return {"id": memory.id, "createdAt": iso(memory.created_at), "wordCount": len(entry.split())}
 
 
