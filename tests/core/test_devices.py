@@ -308,7 +308,7 @@ def test_losing_the_folder_loses_nothing(world: World) -> None:
     one.store.memories.put([make_memory("m", "text", project=PROJECT)])
     one.sync()
     shutil.rmtree(one.folder)
-    with pytest.raises(Unavailable, match="not there"):
+    with pytest.raises(Unavailable, match="does not exist"):
         one.devices.sync(Call())
     one.folder.mkdir()
     with pytest.raises(Unavailable, match="no vault"):
