@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from backstory.domain.filters import Filter
 from backstory.readers import Places, Source
 from backstory.store import Store
 
-from ..doubles import make_settings
+from ..doubles import HashedWords, make_memory, make_settings
 from ..patience import PATIENCE_S, until
 from .toy_reader import append, toy_reader, write
 
@@ -72,6 +73,21 @@ def test_what_is_appended_is_found_soon(open_engine: Callable[..., Engine], stor
     until(lambda: store.entries.count(Filter()) == 1)
     append(home / "a.toy", line("2", "two"))
     until(lambda: store.entries.count(Filter()) == 2)
+
+
+def test_texts_that_an_earlier_process_left_get_their_vectors_though_there_is_nothing_to_read(
+    store: Store, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "START_AFTER_S", 0.0)
+    monkeypatch.setattr("backstory.readers.load_readers", lambda names: {"toy": toy_reader()})
+    store.memories.put([make_memory("m", "Lunch is at noon.")])
+    with closing(
+        Engine(make_settings(home.parent), store, HashedWords(), background=reading(home))
+    ) as engine:
+        engine.sync_soon()
+        assert engine.backlog is not None
+        space = engine.backlog.space
+        until(lambda: store.vectors.count_waiting(space) == 0)
 
 
 def test_a_call_that_must_know_everything_reads_first(

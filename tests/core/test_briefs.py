@@ -11,7 +11,7 @@ import pytest
 
 from backstory.core import Core
 from backstory.core.background import Background
-from backstory.core.brief.files import GIVEN, BriefFiles, Briefs, opening_brief
+from backstory.core.brief.files import GIVEN, BriefFiles, Briefs
 from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
 from backstory.domain.census import ProjectActivity
@@ -182,13 +182,13 @@ def decided(core: Core, project: str = "/p") -> None:
 
 
 def test_a_session_is_told_once_and_again_after_each_compaction(core: Core) -> None:
-    assert opening_brief(core, "s", "startup") == ""
+    assert core.briefing.opening("s", "startup") == ""
     decided(core)
-    assert "We chose Go." in opening_brief(core, "s", "startup")
-    assert opening_brief(core, "s", "resume") == ""
-    assert "We chose Go." in opening_brief(core, "other", "startup")
+    assert "We chose Go." in core.briefing.opening("s", "startup")
+    assert core.briefing.opening("s", "resume") == ""
+    assert "We chose Go." in core.briefing.opening("other", "startup")
     for _ in range(2):
-        assert "We chose Go." in opening_brief(core, "s", "compact")
+        assert "We chose Go." in core.briefing.opening("s", "compact")
 
 
 def test_a_session_is_told_nothing_where_the_user_wants_none_or_nothing_is_new(core: Core) -> None:
@@ -196,10 +196,10 @@ def test_a_session_is_told_nothing_where_the_user_wants_none_or_nothing_is_new(c
     settings = core.engine.settings
     for changes in ({"brief": "off"}, {"brief_off": ("/p",)}):
         core.engine.settings = settings.changed(**changes)
-        assert opening_brief(core, "s", "startup") == ""
+        assert core.briefing.opening("s", "startup") == ""
     core.engine.settings = settings
     core.engine.now = lambda: DAWN + timedelta(days=31)
-    assert opening_brief(core, "s", "startup") == ""
+    assert core.briefing.opening("s", "startup") == ""
 
 
 def noted(core: Core, session: str, project: str, text: str, at: datetime = DAWN) -> None:

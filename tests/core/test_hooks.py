@@ -13,7 +13,7 @@ from backstory.core.forgetting.erasure import Erasure
 from backstory.core.forgetting.removal import ForgetRequest
 from backstory.core.hooks import HookRequest, answer
 from backstory.core.hooks.receipts import HookAnswer, injected, injection_precision
-from backstory.core.hooks.usage import is_used, judge_receipts, mark_opened
+from backstory.core.hooks.usage import is_used, judge_receipts
 from backstory.core.memories import MemoryDraft
 from backstory.core.statements.deriving import derive_next
 from backstory.domain.metadata import FileMark, as_metadata
@@ -244,7 +244,7 @@ def test_receipts_are_judged_by_what_came_after_them(core: Core, project: Path) 
 def test_opening_the_source_of_a_text_marks_it_as_used(core: Core) -> None:
     core.engine.store.injections.put(Injection("s", DAWN, "/p", TOLD))
     core.engine.store.injections.put(Injection("t", DAWN, "/p", TOLD))
-    mark_opened(core.engine, Caller(project="/p", conversation="s"), "0123456789")
+    core._replace(caller=Caller(project="/p", conversation="s")).pages.mark_opened("0123456789")
     assert {each.session: each.used for each in injected(core, 10)} == {"s": True, "t": None}
 
 

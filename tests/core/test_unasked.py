@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.brief.files import BriefFiles, Briefs, opening_brief
+from backstory.core.brief.files import BriefFiles, Briefs
 from backstory.surfaces.backstory.documents import read_resource
 
 from ..conftest import caller_of
@@ -45,8 +45,8 @@ def test_a_saved_token_is_in_no_brief_that_anybody_is_given(
     (file,) = BriefFiles(here.engine.settings.home).all()
     told = [
         here.briefing.brief(max_tokens=600).text,
-        opening_brief(here, "new", "startup"),
-        opening_brief(here, "other", "compact"),
+        here.briefing.opening("new", "startup"),
+        here.briefing.opening("other", "compact"),
         file.read_text("utf-8"),
         read_resource(here, "backstory://brief")["contents"][0]["text"],
     ]

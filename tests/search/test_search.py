@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import closing
 from datetime import timedelta
 from math import isnan
@@ -227,8 +229,30 @@ def test_a_query_without_words_finds_nothing_and_is_no_error(
     search.find(query, Filter())
 
 
-def test_an_empty_store_finds_nothing(search: Search) -> None:
-    assert search.find("car", Filter()).hits == []
+def test_an_empty_store_finds_nothing(store: Store, search: Search) -> None:
+    assert search.find("car", Filter()) == Found([], "text")
+    assert search.find("car", Filter(), units=[]).notices == Search(store, None).find("car", Filter()).notices
+    (notice,) = Search(store, None).find("car", Filter()).notices
+    assert notice.startswith("Searched by words alone: ")
+
+
+def test_a_search_of_an_empty_store_needs_no_numpy_unless_it_prepares(tmp_path: Path) -> None:
+    code = """if True:
+        import sys
+        from pathlib import Path
+        from backstory.domain.filters import EVERYTHING
+        from backstory.search.engine import Search
+        from backstory.store.sqlite import SqliteStore
+
+        search = Search(SqliteStore(Path(sys.argv[1])), None)
+        search.find("car", EVERYTHING)
+        print("numpy" in sys.modules)
+        search.prepare()
+        print("numpy" in sys.modules)
+    """
+    command = [sys.executable, "-c", code, str(tmp_path / "store.db")]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert output.stdout.split() == ["False", "True"]
 
 
 def test_a_message_is_found_by_what_was_asked_before_it(store: Store, search: Search) -> None:

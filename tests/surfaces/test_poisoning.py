@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from backstory.core import Caller, Core
-from backstory.core.brief.files import opening_brief
 from backstory.core.sync import Sync
 from backstory.domain.neutral import neutral
 from backstory.domain.story import StoryKind
@@ -246,7 +245,7 @@ def plant(core: Core, number: int, *messages: tuple[str, str]) -> None:
 def unasked(core: Core) -> str:
     """All that a session of the project is given without asking."""
     briefs = (core.briefing.brief(max_tokens=600), core.briefing.brief(max_tokens=600, is_continued=True))
-    return "\n".join((*(brief.text for brief in briefs), opening_brief(core, "new", "startup")))
+    return "\n".join((*(brief.text for brief in briefs), core.briefing.opening("new", "startup")))
 
 
 def recalled_unmarked(core: Core, words: str) -> list[str]:

@@ -208,7 +208,7 @@ class Core(CallContext):
 
     @property
     def statement_answers(self) -> StatementAnswers:
-        return StatementAnswers(self, self.state, self.browsing)
+        return StatementAnswers(self, lambda: self.state, self.browsing)
 
     @property
     def stories(self) -> Stories:

@@ -7,8 +7,8 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..domain.kinds import MemoryKind
 from ..domain.records import Conversation, Message
@@ -17,8 +17,10 @@ from ..search.engine import Hit
 from .ask import Inquiry
 from .browsing import Browsing
 from .part import CallContext, CorePart
-from .state import ProjectStates
 from .statements.relations import StatedText, StatementRelation, relation
+
+if TYPE_CHECKING:
+    from .state import ProjectStates  # 20 ms with all that derives statements, and most hits state nothing
 
 ANSWERING_KINDS = (StatementKind.DECISION, StatementKind.PREFERENCE, StatementKind.DROPPED)
 MAX_STATEMENTS = 3
@@ -51,7 +53,7 @@ class _StatedHit(NamedTuple):
 
 
 class StatementAnswers(CorePart):
-    def __init__(self, context: CallContext, states: ProjectStates, browsing: Browsing) -> None:
+    def __init__(self, context: CallContext, states: Callable[[], ProjectStates], browsing: Browsing) -> None:
         super().__init__(context)
         self._states = states
         self._browsing = browsing
@@ -92,7 +94,7 @@ class StatementAnswers(CorePart):
         question = StatedText.of(inquiry.query)
         stated = [each for each in self._stated(hits, inquiry.kind) if _shares_words(each.text, question, 1)]
         projects = list(dict.fromkeys(each.message.project for each in stated))[:MAX_PROJECTS]
-        states = {project: self._states.of(project).statements for project in projects}
+        states = {project: self._states().of(project).statements for project in projects}
         chains = [(each, [*_chain(each, states.get(each.message.project, ()))]) for each in stated]
         repeated: dict[str, set[str]] = {}
         for each, chain in chains:

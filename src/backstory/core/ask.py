@@ -155,6 +155,8 @@ class Ask(CorePart):
         """Load everything that a first search would wait for: the index, and the model if the store is not empty."""
         if self.engine.store.entries.size_hint():
             self.engine.load_soon()
+        else:
+            self.engine.search.prepare()
         # any search imports numpy, compiles patterns and reads the index
         self.find(Inquiry("ready", limit=1, reads_histories=False))
 

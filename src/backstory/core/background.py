@@ -238,6 +238,7 @@ class Background:
             self._run(self._call(SYNC), 0.0)
         finally:
             sys.setswitchinterval(before)
+        self._engine.embed_soon()  # also texts that an earlier process left
         self._feed()
         self._read_teams()
         if briefing := self._workers.get(BRIEFS):

@@ -6,9 +6,10 @@ A page costs a model at most PAGE_TOKENS. Messages are numbered from 1, and so a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from ..domain.errors import InvalidInput, NotFound, check_at_least
+from ..domain.errors import BackstoryError, InvalidInput, NotFound, check_at_least
 from ..domain.filters import ConversationFilter, Filter
 from ..domain.records import Conversation, Former, Memory, Message
 from ..domain.tokens import count_tokens
@@ -84,6 +85,15 @@ class Pages(CorePart):
             return self._text_page(message, at or 1)
         before = 1 if target.number is None else max(target.number - 1, 1)  # the message that it answers
         return self._conversation_page(target.conversation, at or before, limit)
+
+    def mark_opened(self, id: str) -> None:
+        """Mark this session's receipts of hooks that name the record it opens now. A failed write must not fail the reader."""
+        if not self.caller.conversation:
+            return
+        injections = self.engine.store.injections
+        for receipt in injections.naming(self.caller.conversation, id.partition("#")[0]):
+            with suppress(BackstoryError):
+                injections.judge(receipt, used=True)
 
     def _not_found(self, id: str) -> NotFound:
         """The error for an unknown id, with a hint if it is in the archive."""

@@ -70,7 +70,8 @@ class Backlog:
         self._store = store
         self._embedder = embedder
         self._problems = problems or Problems()
-        self._worker = Worker(NAME, self._work, self._problems, backoff_s=backoff_s)
+        # the first run imports numpy and loads the model: 200 ms that the first save would wait for
+        self._worker = Worker(NAME, self._work, self._problems, is_busy=is_serving, backoff_s=backoff_s)
         self._loader = Worker(LOADING, self._load, self._problems, backoff_s=backoff_s)
         self._was_loading = threading.Event()
         self._loading_clock: int | None = None  # of the thread that loads

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..domain.filters import Filter
+from ..domain.filters import EVERYTHING, Filter
 from ..store import Store
 from .certainty import certainties
-from .evidence import Gathering
+from .evidence import Gathering, words_only_notice
 from .grouping import apart, grouped
 from .relevance import is_relevant
 from .scoring import score
@@ -95,6 +95,11 @@ class Search:
         backlog = self._backlog if units is None else None
 
         def search(store: Store) -> Found:
+            if (
+                not store.entries.size_hint()
+            ):  # 60 ms for the import of numpy, in a process that saved nothing yet
+                notices = () if backlog else (words_only_notice(),)
+                return Found([], "text", (*notices, *self._notices()))
             evidence = Gathering(store, backlog, query, where, pool, units).evidence()
             scores = score(evidence)
             groups = apart(evidence, scores) if by_place else grouped(store, evidence, scores)
@@ -103,6 +108,12 @@ class Search:
             return self._found(groups, evidence, scores)
 
         return self._store.searched(search)
+
+    def prepare(self) -> None:
+        """Import numpy and compile patterns for an empty store, of which `find` needs none."""
+        evidence = Gathering(self._store, None, "ready", EVERYTHING).evidence()
+        scores = score(evidence)
+        self._found(grouped(self._store, evidence, scores), evidence, scores)
 
     def _found(self, groups: list[Group], evidence: Evidence, scores: Scores) -> Found:
         return Found(

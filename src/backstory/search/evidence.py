@@ -108,6 +108,10 @@ class _Words(NamedTuple):
     """For each posting, the postings of related words with their similarity."""
 
 
+def words_only_notice() -> str:
+    return f"Searched by words alone: {reason_for_words_only()}."
+
+
 class Gathering:
     """Gathers the evidence for one query."""
 
@@ -183,7 +187,7 @@ class Gathering:
 
     def _notices(self, meaning: QueryVector | None) -> tuple[str, ...]:
         if meaning is None:
-            return (f"Searched by words alone: {reason_for_words_only()}.",)
+            return (words_only_notice(),)
         return meaning.notices
 
     def _words(self, meaning: QueryVector | None) -> _Words:

@@ -152,7 +152,7 @@ class StdioServer:
             self._door = HookDoor(self._core)
             self._door.open()
         if self._offer.find("recall") is not None:
-            _ = self._core.lookup, self._core.failures
+            _ = self._core.lookup, self._core.failures, self._core.remembering
             self._core.ask.prepare()
 
     def _refusal(self, line: wire.TooLong) -> bytes:

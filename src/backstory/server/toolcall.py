@@ -93,13 +93,14 @@ class Runner:
     def run(self, call: PendingCall) -> None:
         """Answer a call, unless the client withdrew it. Never raises."""
         self.has_written |= not call.tool.effect.read_only
-        try:
-            line = wire.result(call.request.id, self.answer(call).text)
-        except wire.Refused as refused:
-            line = wire.refusal(call.request.id, refused)
-        self._finish(call)  # first, since the client may use the id again as soon as it is answered
-        if not call.is_withdrawn:
-            self._send(line)
+        with self._core.engine.serving():  # until the answer is out: background work begins behind it
+            try:
+                line = wire.result(call.request.id, self.answer(call).text)
+            except wire.Refused as refused:
+                line = wire.refusal(call.request.id, refused)
+            self._finish(call)  # first, since the client may use the id again as soon as it is answered
+            if not call.is_withdrawn:
+                self._send(line)
         if not self._is_leaving():
             self._core.engine.sync_soon()
             self._core.engine.load_soon()

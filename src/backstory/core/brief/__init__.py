@@ -5,10 +5,11 @@ neither other projects nor text that came with a repository."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ...clients.hook import is_excepted, is_silent
 from ...domain.errors import InvalidInput
 from ...domain.records import Injection
 from ...domain.tokens import count_tokens
@@ -19,6 +20,11 @@ from ..unasked import redacted_texts
 from . import rendering
 from .sections import CONTINUED_SECTIONS, BriefSection, sections_of
 
+CLOSING = "More: search Backstory for a topic, or open an id."
+COMPACTED = "compact"
+"""The source of a session that goes on after a compaction."""
+RECENT = timedelta(days=30)
+"""Older work with nothing open is no news to a new session."""
 ASKED_FOR = "brief"
 """The occasion of a brief that the assistant asked for, in its receipt."""
 MIN_BRIEF_TOKENS, MAX_BRIEF_TOKENS, DEFAULT_BRIEF_TOKENS = 100, 600, 400
@@ -61,6 +67,24 @@ class Briefing(CorePart):
         sections = self._sections(known, state)
         chosen = sections[:CONTINUED_SECTIONS] if is_continued else sections
         return self._rendered(known, state, chosen, max_tokens, closing)
+
+    def opening(self, session: str, source: str, log: str = "") -> str:
+        """The brief for a session that starts, or was cleared, resumed or compacted. Empty if the user wants none, if
+        there is no news, if the session already received the same text (a compaction made it forget), or if its log
+        shows that nobody attends it."""
+        settings, is_continued = self.engine.settings, source == COMPACTED
+        mode = "off" if is_excepted(self.caller.project, settings.brief_off) else settings.brief
+        if is_silent({"transcript_path": log if self.caller.is_local else ""}, mode, {}):
+            return ""
+        brief = self.brief(closing=CLOSING, is_continued=is_continued)
+        injections = self.engine.store.injections
+        is_old = brief.last_at is not None and brief.last_at < self.engine.now() - RECENT
+        if not brief.is_known or (is_old and not brief.open_tasks):
+            return ""
+        if not is_continued and session and injections.last_text(session) == brief.text:
+            return ""
+        injections.put(Injection(session, self.engine.now(), brief.project, brief.text))
+        return brief.text
 
     def both(self, state: ProjectState, closing: str) -> tuple[Brief, Brief]:
         """Two briefs of the caller's project, from its state: for a new session, and for one that continues."""

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...clients.hook import START, brief_path, is_excepted, is_silent
+from ...clients.hook import START, brief_path, is_excepted
 from ...domain.census import ProjectActivity
 from ...domain.origins import clients_with
 from ...domain.records import Injection
@@ -26,21 +26,17 @@ from ..failures.deriving import derive_next_runs
 from ..state import EVERY_PROJECT
 from ..statements.deriving import derive_next
 from ..watch import Watch
-from . import Brief
+from . import CLOSING, RECENT, Brief
 from .file_notes import notes_by_file
 
 FOLDER, GIVEN = "briefs", "given"
 RULES = 4
 """The version of the rules for briefs. A brief that was rendered by other rules is rendered again, even if nothing
 in its project changed."""
-COMPACTED = "compact"
-RECENT = timedelta(days=30)
-"""Older work with nothing open is no news to a new session."""
 LOOK_AGAIN = timedelta(hours=1)
 """Time after which a brief is checked again, even without a change."""
 GIVEN_FOR = timedelta(days=30)
 """Retention of the texts that an otherwise unknown session received."""
-CLOSING = "More: search Backstory for a topic, or open an id."
 
 
 class BriefFiles:
@@ -226,26 +222,6 @@ class Briefs:
     def _core(self, project: str) -> Core:
         """A core without a session, so that nothing private is included."""
         return Core(self.engine, Caller(project=project, directory=project))
-
-
-def opening_brief(core: Core, session: str, source: str, log: str = "") -> str:
-    """The brief for a session that starts, or was cleared, resumed or compacted.
-
-    Empty if the user wants none, if there is no news, if the session already received the same text (a compaction
-    made it forget), or if its log shows an unattended run."""
-    settings, is_continued = core.engine.settings, source == COMPACTED
-    mode = "off" if is_excepted(core.caller.project, settings.brief_off) else settings.brief
-    if is_silent({"transcript_path": log if core.caller.is_local else ""}, mode, {}):
-        return ""
-    brief = core.briefing.brief(closing=CLOSING, is_continued=is_continued)
-    injections = core.engine.store.injections
-    is_old = brief.last_at is not None and brief.last_at < core.engine.now() - RECENT
-    if not brief.is_known or (is_old and not brief.open_tasks):
-        return ""
-    if not is_continued and session and injections.last_text(session) == brief.text:
-        return ""
-    injections.put(Injection(session, core.engine.now(), brief.project, brief.text))
-    return brief.text
 
 
 def _lines(path: Path) -> list[bytes]:

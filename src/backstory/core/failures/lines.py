@@ -59,7 +59,7 @@ _PHRASE = lazy_pattern(
 )
 _HINTS = (
     "err", "fail", "fatal", "panic", "exception", "not ", "no such", "denied", "cannot", "can't", "could", "unable", "undefined", "already", "conflict",
-    "reject", "timed out", "refused", "unrec", "unkn", "unexp", "unsup", "invalid", "illegal", "missing", "ambiguous", "abort", "externally", "does", "reformat",
+    "reject", "timed out", "refused", "unrec", "unkn", "unexp", "unsup", "invalid", "illegal", "missing", "ambiguous", "abort", "externally", "exist", "reformat",
     "e  ", "** (", "●", "✕", "✗", "✘", "×", "✖",
 )  # fmt: skip
 """Substrings of which every line that a pattern matches contains one, in lower case. Most lines need only this check."""

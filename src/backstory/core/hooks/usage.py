@@ -1,19 +1,19 @@
-"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the
-file that a fix names. Opening a source marks the receipt immediately (`mark_opened`), since calls of our own tools
-are not read from histories."""
+"""Detect whether an assistant used an injected text: it quoted it, named its source, ran its command, or edited the file that a fix names.
+
+Opening a source marks the receipt immediately (`Pages.mark_opened`), since calls of our own tools are not read from
+histories.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime, timedelta
 
 from ...clients.hook import FAILURE
-from ...domain.errors import BackstoryError
 from ...domain.lazy import lazy_pattern
 from ...domain.records import Injection, Message, Trace
 from ...readers import reader_names
-from ..engine import Caller, Engine
+from ..engine import Engine
 
 JUDGED_FOR = timedelta(days=2)
 """Time for which a session is observed after an injection."""
@@ -46,15 +46,6 @@ def judge_receipts(engine: Engine) -> None:
                 used = is_used(receipt, texts, [trace for at, trace in actions if at > receipt.given_at])
                 if texts and used is not receipt.used:
                     store.injections.judge(receipt, used=used)
-
-
-def mark_opened(engine: Engine, caller: Caller, id: str) -> None:
-    """Mark this session's receipts that name the record it opens now. A failed write must not fail the reader."""
-    if not caller.conversation:
-        return
-    for receipt in engine.store.injections.naming(caller.conversation, id.partition("#")[0]):
-        with suppress(BackstoryError):
-            engine.store.injections.judge(receipt, used=True)
 
 
 def is_used(receipt: Injection, texts: Sequence[str], actions: Sequence[Trace]) -> bool:

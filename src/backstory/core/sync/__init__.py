@@ -223,10 +223,9 @@ class Sync:
         looked_at_ns = time.time_ns()
         try:
             # In a thread that can be abandoned: a file system may hang.
-            stamps = run_aside(lambda: _find(reader, places), f"find {reader.name}", FIND_S)
-            # Before comparing: excluded files must not be opened.
-            tally.excluded = self._leave_out(stamps)
-            outdated = run_aside(lambda: _outdated(reader, stamps, known), f"compare {reader.name}", FIND_S)
+            stamps, tally.excluded, outdated = run_aside(
+                lambda: self._find(reader, places, known), f"find {reader.name}", FIND_S
+            )
         except OSError as error:
             tally.problems[""] = str(error)
             return tally.report()
@@ -283,6 +282,15 @@ class Sync:
                 for path in outdated:
                     self._store.sync.restart(path)
 
+    def _find(
+        self, reader: Reader, places: Places, known: Mapping[str, SourceStamp]
+    ) -> tuple[dict[str, tuple[Source, Stamp]], int, list[str]]:
+        """The reader's files with their stamps, the number of excluded ones, and the known files that are outdated."""
+        stamps = _find(reader, places)
+        # Before comparing: excluded files must not be opened.
+        excluded = self._leave_out(stamps)
+        return stamps, excluded, _outdated(reader, stamps, known)
+
     def _leave_out(self, stamps: dict[str, tuple[Source, Stamp]]) -> int:
         """Remove excluded files before any of them is opened. Returns their number."""
         excluded = [
@@ -300,6 +308,8 @@ class Sync:
         size = 0
         self._engine.check_room()
         call.progress(read, total, f"Reading {tally.title}")
+        if not due:
+            return
         for each, portion in reading.portions(due):
             batch.append((each, portion))
             size += each.stamp.size

@@ -6,8 +6,6 @@ from typing import Annotated
 
 from ...core import Core
 from ...core.ask import Inquiry
-from ...core.brief.files import opening_brief
-from ...core.hooks.usage import mark_opened
 from ...core.proposals import listed
 from ...domain.kinds import MemoryKind
 from ...domain.when import parse_bounds
@@ -71,7 +69,7 @@ def open(
 ) -> str:
     """Show a memory with its history, or a page of a past conversation, by id."""
     page = core.pages.open(id, at, limit)
-    mark_opened(core.engine, core.caller, id)
+    core.pages.mark_opened(id)
     return open_text(page)
 
 
@@ -147,7 +145,7 @@ def hook(
         core.caller.conversation = session_id
     if event == "PreCompact":
         core.checkpoints.before_compaction()
-    text = opening_brief(core, session_id, source, transcript) if event == "SessionStart" else ""
+    text = core.briefing.opening(session_id, source, transcript) if event == "SessionStart" else ""
     if not text:
         return ""  # after PreCompact, Claude Code passes any output on to the summarizing model
     return dump({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
