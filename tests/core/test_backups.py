@@ -138,7 +138,7 @@ def test_a_disk_without_room_is_said_and_nothing_is_written(
 ) -> None:
     monkeypatch.setattr("backstory.core.backups.LEAST_LEFT_BYTES", 10**18)
     days.go_on(2)
-    with pytest.raises(StorageFull, match="no room on the disk"):
+    with pytest.raises(StorageFull, match="no space for a backup"):
         Backups(make_engine()).make_daily()
     assert reasons(store) == []
 

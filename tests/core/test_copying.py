@@ -174,7 +174,7 @@ def test_what_was_saved_in_the_new_store_is_not_moved_over(store: Store, other: 
     store.memories.put([make_memory("a")])
     copy_store(store, other, "here", hush)
     other.memories.put([make_memory("mine")])
-    with pytest.raises(InvalidInput, match="written to; nothing was changed"):
+    with pytest.raises(InvalidInput, match="has changed since; nothing was copied"):
         copy_store(store, other, "here", hush)
     assert other.entries.count(Filter()) == 2
 

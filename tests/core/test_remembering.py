@@ -108,7 +108,9 @@ def test_what_another_session_keeps_private_is_neither_similar_nor_corrected(cor
 )
 def test_a_secret_is_refused_with_its_name(core: Core, name: str) -> None:
     planted = plant(PLANTED[name], 1)
-    with pytest.raises(InvalidInput, match=r"looks like a secret \([^()]+\); nothing was saved") as error:
+    with pytest.raises(
+        InvalidInput, match=r"contains a possible secret \([^()]+\); nothing was saved"
+    ) as error:
         remember(core, f"Remember this: {planted.text}")
     assert not any(secret in str(error.value) for secret in planted.secrets)
     task = remember(core, "A task", kind=MemoryKind.TASK)

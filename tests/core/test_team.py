@@ -134,7 +134,7 @@ def test_proposing_touches_neither_the_work_tree_nor_the_index(core: Core, origi
         [memory._replace(id="71536a6567b1", text="Deploy on Tuesdays.")], "backstory/port"
     )
     assert len(git(tree, "diff", "--name-only", "origin/main", "backstory/port").split()) == 2
-    with pytest.raises(GitFailed, match="no name for a branch"):
+    with pytest.raises(GitFailed, match="not a valid name for a branch"):
         team_in(core, tree).share([memory], "a..b")
 
 

@@ -127,11 +127,11 @@ def test_a_proposal_is_told_to_nobody_until_it_is_accepted(space: Space) -> None
         assert "walrus script because" not in space.everything(user)
     assert "walrus script because" in space.text("ann", "recall", query="anything", kind="proposal")
     assert "walrus script because" in space.text("bob", "recall", query="anything", kind="proposal")
-    assert space.text("cleo", "recall", query="anything", kind="proposal") == "No proposals wait."
+    assert space.text("cleo", "recall", query="anything", kind="proposal") == "No pending proposals."
     assert space.text("ann", "done", id=_id(answer)).startswith("Accepted")
     for user in PEOPLE:
         assert "walrus script because" in space.everything(user)
-    assert space.text("ann", "recall", query="anything", kind="proposal") == "No proposals wait."
+    assert space.text("ann", "recall", query="anything", kind="proposal") == "No pending proposals."
 
 
 def test_a_correction_is_proposed_and_replaces_when_accepted(space: Space) -> None:
@@ -160,7 +160,7 @@ def test_a_dismissed_proposal_is_gone_and_others_cannot_change_a_reviewed_space(
     }.items():
         assert "reviewed" in space.refusal("bob", tool, **arguments)
     assert space.text("ann", "forget", id=_id(answer)).startswith("Dismissed")
-    assert space.text("ann", "recall", query="x", kind="proposal") == "No proposals wait."
+    assert space.text("ann", "recall", query="x", kind="proposal") == "No pending proposals."
     assert "walrus script because" not in space.everything("ann")
 
 

@@ -234,7 +234,7 @@ def test_what_was_committed_to_a_store_that_is_gone_is_not_acknowledged(
             save(store, "lost")
             replace(path, other)
 
-    with pytest.raises(Unavailable, match="it was not saved"):
+    with pytest.raises(Unavailable, match="nothing was saved"):
         save_while_it_is_replaced()
     assert ids(store) == ["old"]
     save(store, "after")
@@ -257,7 +257,7 @@ def test_a_store_that_is_deleted_at_the_commit_does_not_acknowledge(
     monkeypatch.setattr(sqlite3, "connect", watched)
     with closing(SqliteStore(path)) as store:
         doomed.append(path)
-        with pytest.raises(Unavailable, match="it was not saved"):
+        with pytest.raises(Unavailable, match="nothing was saved"):
             save(store, "lost")
         assert doomed == []
 
@@ -340,7 +340,7 @@ def test_a_database_of_something_else_is_left_alone(path: Path) -> None:
     path.parent.mkdir()
     with closing(sqlite3.connect(path)) as foreign:
         foreign.execute("CREATE TABLE bookmarks (url TEXT)")
-    with pytest.raises(Unavailable, match="something else"):
+    with pytest.raises(Unavailable, match="another program"):
         SqliteStore(path)
     with closing(sqlite3.connect(path)) as foreign:
         assert foreign.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
@@ -438,7 +438,7 @@ def test_a_log_that_is_deleted_while_a_save_is_under_way_is_noticed(
                 for suffix in suffixes:
                     path.with_name(path.name + suffix).unlink()
 
-        with pytest.raises(Unavailable, match="not saved"):
+        with pytest.raises(Unavailable, match="nothing was saved"):
             save_meanwhile()
         assert ids(store) == ["before"]
         save(store, "after")

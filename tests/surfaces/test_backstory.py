@@ -162,7 +162,7 @@ def test_recall_is_narrowed(core: Core, ask: Ask, refused: Ask, clock: SteppedCl
     assert "codex" not in found(since="a couple of days ago")
     assert found(until="the day before yesterday") == {"codex"}
     assert "Known: " in refused("recall", query="heron", assistant="hal")
-    assert "There is no known project 'nowhere'" in refused("recall", query="heron", project="nowhere")
+    assert "Nothing is known of a project 'nowhere'" in refused("recall", query="heron", project="nowhere")
     assert "until is before since" in refused("recall", query="heron", since="today", until="yesterday")
     assert "since 'soon' is not a time" in refused("recall", query="heron", since="soon")
     assert "query is empty" in refused("recall", query=" ")

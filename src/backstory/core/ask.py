@@ -140,7 +140,7 @@ class Ask(CorePart):
         unread = self._read_histories(inquiry)
         where = self._filter(inquiry)
         if where is None:
-            return Ranking([], [], "text", (*unread, f"There is no known project {inquiry.project!r}."))
+            return Ranking([], [], "text", (*unread, f"Nothing is known of a project {inquiry.project!r}."))
         if inquiry.file is None:
             matches = self._answering(inquiry, where, lambda hits: self._of_kind(hits, inquiry.kind))
         else:
@@ -272,7 +272,7 @@ class Ask(CorePart):
         if with_related is None:
             if (project := project_named(wanted, known)) is not None:
                 return (project,)
-            problem = f"There is no known project {wanted!r}."
+            problem = f"Nothing is known of a project {wanted!r}."
             raise InvalidInput(problem, hint='Leave it out, or use "*" for all projects.', field="project")
         named = projects_named(wanted, known)
         if not named and self.caller.is_local and os.path.isabs(wanted):

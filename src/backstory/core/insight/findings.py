@@ -68,7 +68,7 @@ def confidence(sample: Sample, findings: Sequence[Finding]) -> Confidence:
     """Grows with the number of memories, and with the share of statements that more than one memory supports."""
     read = len(sample.memories)
     if not read:
-        return Confidence(0.0, "No visible item matches.")
+        return Confidence(0.0, "There is nothing to look at: no visible item matches.")
     size = read / (read + 10)  # 10 items are worth half, 90 nine tenths
     backed = sum(finding.times > 1 for finding in findings)
     support = backed / len(findings) if findings else 0.0

@@ -122,7 +122,7 @@ def _project(core: Core, name: str, uri: str) -> str:
         return name
     project = core.browsing.project_named(name)
     if project is None:
-        raise NotFound("resource", uri, hint=f"There is no known project {name!r}.")
+        raise NotFound("resource", uri, hint=f"Nothing is known of a project {name!r}.")
     return project
 
 
