@@ -56,7 +56,7 @@ def make_shop(folder: Path, now: datetime) -> Shop:
     _gemini(shop, now - timedelta(hours=3))
     (shop.project / "src" / "billing.py").write_text(BILLING, "utf-8")
     (shop.project / "src" / "login.py").write_text(LOGIN, "utf-8")
-    _commit(shop.project, "Billing and login", now - timedelta(hours=2))
+    commit_all(shop.project, "Billing and login", now - timedelta(hours=2))
     return shop
 
 
@@ -146,7 +146,7 @@ def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.000Z"
 
 
-def _commit(project: Path, subject: str, at: datetime) -> None:
+def commit_all(project: Path, subject: str, at: datetime) -> None:
     """Commit everything. Without git the project is simply not a repository."""
     who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false"]
     dates = ["-c", "core.hooksPath=/dev/null", "-c", "init.defaultBranch=main"]
