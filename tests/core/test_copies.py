@@ -11,9 +11,10 @@ import pytest
 from backstory.core import Core
 from backstory.core.memories import MemoryDraft
 from backstory.core.projects import git_status
-from backstory.core.sessions.branches import Resolution, lineage
+from backstory.core.sessions import lineage
 from backstory.domain.filters import Filter, Page
 from backstory.domain.records import Memory
+from backstory.guests.memory_keeper.branching import Branches, Resolution
 from backstory.store import Store
 
 from ..conftest import OpenCore
@@ -54,15 +55,15 @@ def test_memories_without_a_key_are_merged_once(keeper: Core) -> None:
     keeper.memories.save_item(MemoryDraft("Dear diary"))
     source = keeper.sessions.current()
     keeper.sessions.start("target")
-    first = keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
-    again = keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
+    first = Branches(keeper).merge(source.id, Resolution.KEEP_SOURCE, ())
+    again = Branches(keeper).merge(source.id, Resolution.KEEP_SOURCE, ())
     assert (len(first.added), len(again.added), len(again.known)) == (1, 0, 1)
 
 
 def test_memories_without_a_key_that_say_the_same_are_all_copied(keeper: Core) -> None:
     for _ in range(2):
         keeper.memories.save_item(MemoryDraft("Dear diary"))
-    assert keeper.branches.branch("copy", description="", deep=True).items == 2
+    assert Branches(keeper).branch("copy", description="", deep=True).items == 2
 
 
 def test_a_private_value_stays_private_when_a_public_one_takes_its_place(keeper: Core, store: Store) -> None:
@@ -70,11 +71,11 @@ def test_a_private_value_stays_private_when_a_public_one_takes_its_place(keeper:
     source = keeper.sessions.current()
     keeper.sessions.start("target")
     mine = keeper.memories.save_item(MemoryDraft("private", key="k", private=True))
-    keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ())
+    Branches(keeper).merge(source.id, Resolution.KEEP_SOURCE, ())
     (merged,) = store.memories.find(Filter(ids=(mine.id,)), Page())
     assert (merged.text, merged.private) == ("public", True)
     assert [former.text for former in store.memories.former(mine.id)] == ["private"]
-    assert len(keeper.branches.merge(source.id, Resolution.KEEP_SOURCE, ()).known) == 1
+    assert len(Branches(keeper).merge(source.id, Resolution.KEEP_SOURCE, ()).known) == 1
 
 
 def test_archived_memories_are_found_read_and_restored(keeper: Core, clock: SteppedClock) -> None:
@@ -173,6 +174,6 @@ def test_git_status_reads_and_never_writes(tmp_path: Path) -> None:
 def test_times_of_copies_are_those_of_the_originals(keeper: Core, clock: SteppedClock) -> None:
     keeper.memories.save_item(MemoryDraft("old", key="k"))
     clock.step(3600)
-    branch = keeper.branches.branch("later", description="", deep=True)
+    branch = Branches(keeper).branch("later", description="", deep=True)
     (copy,) = keeper.memories.find(Filter(threads=(branch.session.id,)), Page())
     assert copy.created_at == copy.updated_at == DAWN

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from .proposals import Proposals
     from .remembering import Remembering
     from .sessions import Sessions
-    from .sessions.branches import Branches
     from .sessions.checkpoints import Checkpoints
     from .state import ProjectStates
     from .story import Stories
@@ -68,7 +67,6 @@ else:  # imported on first use: importing all parts takes 150 ms, but a complete
     Proposals = lazy_name("backstory.core.proposals", "Proposals")
     Remembering = lazy_name("backstory.core.remembering", "Remembering")
     Sessions = lazy_name("backstory.core.sessions", "Sessions")
-    Branches = lazy_name("backstory.core.sessions.branches", "Branches")
     Checkpoints = lazy_name("backstory.core.sessions.checkpoints", "Checkpoints")
     ProjectStates = lazy_name("backstory.core.state", "ProjectStates")
     Stories = lazy_name("backstory.core.story", "Stories")
@@ -109,10 +107,6 @@ class Core(CallContext):
     @property
     def blame(self) -> Blame:
         return Blame(self)
-
-    @property
-    def branches(self) -> Branches:
-        return Branches(self, self.sessions)
 
     @property
     def briefing(self) -> Briefing:

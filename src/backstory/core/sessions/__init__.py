@@ -12,6 +12,7 @@ from ...domain.errors import InvalidInput, NotFound
 from ...domain.filters import Filter
 from ...domain.records import Session
 from ...domain.scopes import Scope
+from ...store import Store
 from ..part import CorePart
 from ..projects import git_branch, project_root, work_tree
 
@@ -152,3 +153,13 @@ def _directory(text: str) -> Path:
         return Path(text).expanduser().resolve()
     except (OSError, ValueError, RuntimeError):
         raise InvalidInput(f"{text!r} is not a directory.", field="directory") from None
+
+
+def lineage(store: Store, session: str | None) -> list[str]:
+    """A session and those it was continued or branched from, the nearest first."""
+    line: list[str] = []
+    while session is not None and session not in line:
+        line.append(session)
+        known = store.sessions.get(session)
+        session = known.parent if known else None
+    return line

@@ -15,8 +15,7 @@ from ..merging import fresh_copies, merge_memories, take_arriving
 from ..part import CallContext, CorePart
 from ..projects import git_branch, git_status
 from ..secrets import redactor
-from . import GENERAL, Sessions
-from .branches import lineage
+from . import GENERAL, Sessions, lineage
 
 
 class RestoreResult(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Annotated, Literal, TypedDict
 
 from ...core import Core
-from ...core.sessions.branches import Resolution
 from ...domain.records import Memory
 from ...tools import ADDS, Effect
 from ...tools.params import CoreName
+from .branching import Branches, Resolution
 from .vocabulary import surface
 
 CopyDepth = Literal["shallow", "deep"]
@@ -46,7 +46,7 @@ def context_branch_session(
 ) -> BranchAnswer:
     """Create a branch from the current session and go on in it: the branch becomes the current session, its parent
     stays as it is. Private items stay private in the branch."""
-    branch = core.branches.branch(branch_name, description=description or "", deep=copy_depth == "deep")
+    branch = Branches(core).branch(branch_name, description=description or "", deep=copy_depth == "deep")
     return {
         "branchId": branch.session.id,
         "parentId": branch.session.parent or "",
@@ -67,7 +67,9 @@ def context_merge_sessions(
     """Merge another session's public items into the current one; private items never come over. A value that is
     replaced stays in the item's history. A conflict is a key with different values; an item that both have alike
     is skipped. byResolution tells which side won how many conflicts."""
-    arrived = core.branches.merge(source_session_id, Resolution(conflict_resolution), tuple(categories or ()))
+    arrived = Branches(core).merge(
+        source_session_id, Resolution(conflict_resolution), tuple(categories or ())
+    )
     merged = [*arrived.added, *arrived.replaced]
     return {
         "merged": len(merged),

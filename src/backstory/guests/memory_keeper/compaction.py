@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any, NotRequired, TypedDict
 
 from ...core import Core
-from ...core.sessions.branches import WEIGHTY
 from ...core.tasks import TASK, is_open_task
 from ...domain.filters import Filter, Order, Page
 from ...domain.lines import one_line
@@ -15,6 +14,7 @@ from ...domain.when import iso
 from ...tools import ADDS
 from ...tools.budget import fitting
 from ...tools.origin import safe_text
+from .branching import WEIGHTY
 from .fitting import AnswerItem, Truncation, cut
 from .vocabulary import session_of, surface
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ...core import GuestPart
-from ...core.sessions.branches import lineage
+from ...core.sessions import lineage
 from ...domain.checkpoints import CachedFile
 from ...domain.errors import InvalidInput, NotAllowed, NotFound, Unreadable
 

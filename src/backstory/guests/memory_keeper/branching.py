@@ -5,12 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from ...domain.errors import InvalidInput
-from ...domain.filters import Filter, Order, Page
-from ...domain.records import Memory, Priority, Session
-from ...store import Store
-from ..authors import attribute
-from ..merging import (
+from ...core import GuestPart
+from ...core.authors import attribute
+from ...core.merging import (
     Choice,
     MergeOutcome,
     fresh_copies,
@@ -18,8 +15,9 @@ from ..merging import (
     merge_memories,
     say_the_same,
 )
-from ..part import CallContext, CorePart
-from . import Sessions
+from ...domain.errors import InvalidInput
+from ...domain.filters import Filter, Order, Page
+from ...domain.records import Memory, Priority, Session
 
 WEIGHTY = (Priority.CRITICAL, Priority.HIGH)
 """The priorities that a shallow branch copies."""
@@ -43,11 +41,7 @@ class Branch(NamedTuple):
     files: int
 
 
-class Branches(CorePart):
-    def __init__(self, context: CallContext, sessions: Sessions) -> None:
-        super().__init__(context)
-        self._sessions = sessions
-
+class Branches(GuestPart):
     def branch(self, name: str, *, description: str, deep: bool) -> Branch:
         """Create a session with copies of the current one's important memories, or of all memories and files.
 
@@ -55,7 +49,7 @@ class Branches(CorePart):
         the parent."""
         if not name.strip():
             raise InvalidInput("name is empty.", hint="Name the branch.", field="name")
-        store, parent = self.engine.store, self._sessions.current()
+        store, parent = self.engine.store, self.core.sessions.current()
         where = Filter(surfaces=(self.surface,), threads=(parent.id,), priorities=() if deep else WEIGHTY)
         now = self.engine.now()
         with store.transaction():
@@ -81,8 +75,8 @@ class Branches(CorePart):
 
     def merge(self, source: str, resolution: Resolution, categories: tuple[str, ...]) -> MergeOutcome:
         """Copy the public memories of another session into the current one. The other session is not changed."""
-        origin = self._sessions.get(source)
-        target = self._sessions.current()
+        origin = self.core.sessions.get(source)
+        target = self.core.sessions.current()
         if origin.id == target.id:
             raise InvalidInput(
                 "A session cannot be merged into itself.",
@@ -98,13 +92,3 @@ class Branches(CorePart):
             attribute(self.engine, self.caller, arrived.added)
         self.engine.embed_soon()
         return arrived
-
-
-def lineage(store: Store, session: str | None) -> list[str]:
-    """A session and those it was continued or branched from, the nearest first."""
-    line: list[str] = []
-    while session is not None and session not in line:
-        line.append(session)
-        known = store.sessions.get(session)
-        session = known.parent if known else None
-    return line
