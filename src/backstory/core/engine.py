@@ -9,7 +9,7 @@ Locks are taken in this order; never wait for an earlier one while holding a lat
 `Sessions.locked` refuses to be entered inside a transaction, so a wrong order fails in every test that reaches it,
 and not only in the rare moment in which two calls collide.
 
-Parts are imported when they are created: none is needed before the first answer.
+The search is imported when it is created: no save needs it.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from ..domain.scopes import Scope
 from ..domain.team import Author, SpaceAccess, role_of_scope
 from ..domain.when import Clock, utc_now
 from ..problems import Problems
+from ..search.backlog import Backlog
 from ..store import Store
 from .calls import Cancelled
 from .read_paths import ReadPaths
+from .summaries import Summarizer
 
 if TYPE_CHECKING:
-    from ..search.backlog import Backlog
     from ..search.embed import Embedder
     from ..search.engine import Search
     from ..settings import Settings
     from .calls import Call
     from .derived import Derivation
-    from .summaries import Summarizer, Writer
-else:  # 15 ms together, which a first save does without
-    Backlog = lazy_name("backstory.search.backlog", "Backlog")
+    from .summaries import Writer
+else:  # 10 ms, which a first save does without
     Search = lazy_name("backstory.search.engine", "Search")
-    Summarizer = lazy_name("backstory.core.summaries", "Summarizer")
 
 T = TypeVar("T")
 

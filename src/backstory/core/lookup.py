@@ -12,6 +12,7 @@ from ..domain.memory_trail import note_read
 from ..domain.provenance import Provenance, foreign_part
 from ..domain.records import Entry, Memory, Message, Trust
 from ..search.passage import Passage, best_passage
+from ..search.scoring import is_answer
 from .answering import AnsweringStatement, StatementAnswers
 from .ask import CONVERSATION, Ask, Inquiry, Ranking, check_query
 from .authors import author_names
@@ -184,8 +185,6 @@ def _stated_hit(answer: AnsweringStatement) -> LookupHit:
 
 def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Passages of a hit's other messages that may contain the answer, each once."""
-    from ..search.scoring import is_answer  # numpy
-
     texts = {first.passage}
     for message in messages:
         # a family is one hit, and a number means a message of the conversation that is named
