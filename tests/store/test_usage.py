@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 
 from backstory.domain.filters import ConversationFilter
@@ -65,6 +66,23 @@ def test_calls_are_chosen_by_their_time_and_their_conversation(store: Store) -> 
     assert sum(each.calls for each in store.usage.sums(EVERY._replace(until=DAWN + timedelta(days=1)))) == 3
     only = UsageFilter(ConversationFilter(projects=("/other",)))
     assert [(each.project, each.calls) for each in store.usage.sums(only)] == [("/other", 1)]
+
+
+def test_an_assistant_alone_counts_what_it_counts_among_all(store: Store) -> None:
+    """Also the calls of subagents that were started in advance, whose session is not known."""
+    keep(store, "talk", CALL)
+    store.usage.put("unknown", "test", [CALL._replace(key="advance", input=7)], {})
+    store.usage.put("unknown-too", "another", [CALL._replace(key="elsewhere")], {})
+    everything = Counter[str]()
+    for each in store.usage.sums(EVERY):
+        everything[each.surface] += each.calls
+    assert everything == {"test": 2, "another": 1}
+    one = UsageFilter(ConversationFilter(surfaces=("test",)))
+    since = one._replace(since=DAWN - timedelta(days=1))
+    for where, calls in ((one, 2), (since, 2), (one._replace(since=DAWN + timedelta(days=9)), 0)):
+        assert sum(each.calls for each in store.usage.sums(where)) == calls
+    of_project = one._replace(conversations=one.conversations._replace(projects=("/p",)))
+    assert sum(each.calls for each in store.usage.sums(of_project)) == 1
 
 
 def test_calls_above_a_limit_are_told_apart(store: Store) -> None:

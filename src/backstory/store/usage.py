@@ -115,9 +115,11 @@ class UsageRoom:
                 values = [*values, to_ms(moment)]
         numbers = ", ".join(f"CAST(sum(u.{name}) AS BIGINT)" for name in _NUMBERS)
         # subagents that were started in advance may be all that is known of a session
-        is_known = "c.id IS NOT NULL"
-        if not where.conversations.projects and not where.conversations.surfaces:
-            is_known = f"({is_known} OR u.conversation NOT IN ({_EVERY_ID}))"
+        is_known, surfaces = "c.id IS NOT NULL", where.conversations.surfaces
+        if not where.conversations.projects:
+            of_surface = f" AND u.surface IN ({', '.join('?' * len(surfaces))})" if surfaces else ""
+            is_known = f"({is_known} OR (u.conversation NOT IN ({_EVERY_ID}){of_surface}))"
+            values = [*surfaces, *values]
         sql = (
             f"SELECT u.surface, coalesce(c.project, ''), u.model, {at} / {_DAY_MS} AS day, {tier} AS tier, count(*), {numbers},"
             " sum(u.cost_usd), count(u.cost_usd), CAST(sum(u.is_partial) AS BIGINT)"
