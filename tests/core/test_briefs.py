@@ -226,8 +226,8 @@ def test_what_the_hook_told_is_kept_once_and_in_order(core: Core) -> None:
 def test_what_tools_told_is_kept_too(core: Core) -> None:
     decided(core)
     core.caller.conversation = "s"
-    text = core.briefing.tell().text
-    core.briefing.tell("nowhere")
+    text = core.briefing.brief_for_session().text
+    core.briefing.brief_for_session("nowhere")
     assert told(core) == [("s", text)]
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from backstory.server.offer import instructions
+from backstory.surfaces import all_tools, load_surfaces
 
 from ..processes import Server
 
@@ -125,3 +129,13 @@ def test_a_new_surface_is_known_to_the_command_line(shelf: Shelf) -> None:
     assert [tool["name"] for tool in surfaces["toy-shelf"]["tools"]] == ["put_saying", "take_sayings"]
     assert surfaces["toy-shelf"]["about"] == "Sayings."
     assert "toy-shelf" in json.dumps(shelf.run("doctor", "--surfaces=toy-shelf"))
+
+
+def test_the_instructions_name_existing_tools_of_every_guest() -> None:
+    guests = {name: surface for name, surface in load_surfaces().items() if name != "backstory"}
+    assert len(guests) == 5
+    for name, guest in guests.items():
+        guide = instructions([name]).partition(f"{name}: ")[2].partition(". ")[0]
+        named = re.findall(r"\bwith (\w+)", guide)
+        assert named, name
+        assert {*named} <= {*all_tools({name: guest})}

@@ -121,7 +121,7 @@ class Briefing(CorePart):
             open_tasks=len(state.tasks),
         )
 
-    def tell(self, project: str | None = None, max_tokens: int = DEFAULT_BRIEF_TOKENS) -> Brief:
+    def brief_for_session(self, project: str | None = None, max_tokens: int = DEFAULT_BRIEF_TOKENS) -> Brief:
         """Build the brief and record that this session received it. The page lists the record under "Injected"."""
         self.engine.sync_recent(self.call)
         brief = self.brief(project, max_tokens)

@@ -83,9 +83,9 @@ def _document(core: Core, uri: str) -> str:
     parts, query = _parsed(uri)
     match parts:
         case ["brief"]:
-            return core.briefing.tell().text
+            return core.briefing.brief_for_session().text
         case ["brief", name]:
-            return core.briefing.tell(_project(core, name, uri)).text
+            return core.briefing.brief_for_session(_project(core, name, uri)).text
         case ["memory" | "session", *id] if id:
             at, limit = _number(query, "at"), _number(query, "limit")
             return open_text(core.pages.open("/".join(id), at, min(max(limit or 10, 1), 50)))

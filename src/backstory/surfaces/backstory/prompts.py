@@ -34,7 +34,7 @@ class SlashCommand(NamedTuple):
 
 
 def _resume(core: Core, project: str) -> str:
-    brief = core.briefing.tell(project or None, 600)
+    brief = core.briefing.brief_for_session(project or None, 600)
     return (
         f"{brief.text}\n\nContinue with the next step that it names; if it names none, ask what to do next."
     )

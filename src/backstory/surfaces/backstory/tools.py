@@ -82,7 +82,7 @@ def brief(
     """Where work on this project left off: last sessions, open tasks, next step, decisions in force.
 
     Call once at the start if you did not receive it."""
-    return core.briefing.tell(project, max_tokens).text
+    return core.briefing.brief_for_session(project, max_tokens).text
 
 
 @surface.tool("Sessions", READS)
