@@ -234,9 +234,10 @@ class Gathering:
         for posting in postings:
             word = posting.unit.words[0]
             is_plain = len(posting.unit.words) == 1 and not posting.unit.is_bonus and word not in names
-            others = [each for each in related_words(word) if each.word not in own] if is_plain else []
+            related = related_words(word).items() if is_plain else ()
+            others = {each: similarity for each, similarity in related if each not in own}
             lists.append(others)
-            wanted |= dict.fromkeys(each.word for each in others)
+            wanted |= dict.fromkeys(others)
         most = max(int(COMMON * self._size), 10)
         units = [Unit((word,)) for word in wanted]
         if (most + 1) * len(units) <= RELATED_BUDGET:
@@ -246,8 +247,12 @@ class Gathering:
             related_postings = self._store.text.postings(units, RELATED_BUDGET)
         places = {posting.unit.words[0]: posting for posting in related_postings}
         return [
-            [(places[each.word], each.similarity) for each in some if 0 < places[each.word].frequency <= most]
-            for some in lists
+            [
+                (places[each], similarity)
+                for each, similarity in others.items()
+                if 0 < places[each].frequency <= most
+            ]
+            for others in lists
         ]
 
     def _terms(self, words: _Words) -> list[Term]:

@@ -5,7 +5,7 @@ The table is made once from the embedding model, by scripts/make_related_words.p
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,11 +19,6 @@ TABLE = Path(__file__).with_name("related_words.npz")
 MOST_RELATED = 12
 NO_WORD = 65_535
 MOST_KNOWN_WORDS = 1_000  # of recent queries
-
-
-class RelatedWord(NamedTuple):
-    word: str
-    similarity: float
 
 
 class _Table(NamedTuple):
@@ -47,15 +42,15 @@ def table_words() -> Collection[str]:
 
 
 @lru_cache(maxsize=MOST_KNOWN_WORDS)
-def related_words(word: str) -> tuple[RelatedWord, ...]:
-    """The nearest first; none of a word that the table does not have."""
+def related_words(word: str) -> Mapping[str, float]:
+    """The words nearest to a word with their similarity, the nearest first; none if the table does not have the word."""
     table = _table()
     place = table.number.get(word)
     if place is None:
-        return ()
+        return {}
     neighbours, similarities = table.neighbours[place].tolist(), table.similarities[place].tolist()
-    return tuple(
-        RelatedWord(table.words[other], similarity / 255)
+    return {
+        table.words[other]: similarity / 255
         for other, similarity in zip(neighbours, similarities, strict=True)
         if other != NO_WORD
-    )
+    }

@@ -80,8 +80,8 @@ def _by_words(evidence: Evidence) -> Flags:
 
 def _has_related_words(evidence: Evidence) -> Flags:
     words = {term.unit.words[0] for term in evidence.terms if _is_content(term.unit)}
-    related = [each for word in words for each in related_words(word)]
-    stems = sorted({stem(each.word) for each in related if each.similarity >= RELATED_SIMILARITY})
+    related = [each for word in words for each in related_words(word).items()]
+    stems = sorted({stem(word) for word, similarity in related if similarity >= RELATED_SIMILARITY})
     if not stems:
         return np.zeros(len(evidence.lowered), bool)
     pattern = re.compile(rf"\b(?:{'|'.join(stems)})[a-z]{{0,3}}\b")
