@@ -628,6 +628,17 @@ def test_files_that_were_read_are_counted_as_another_connection_left_them(
     assert [(each.reader, each.files) for each in store.sync.count_sources()] == [(SOURCE.reader, 1)]
 
 
+def test_conversations_that_cannot_be_read_are_counted_as_another_connection_left_them(
+    store: Store, open_store: OpenStore
+) -> None:
+    other = open_store()
+    assert store.conversations.count_unread() == []
+    other.conversations.add(TALK._replace(completeness="encrypted"), [], [])
+    assert [each.conversations for each in store.conversations.count_unread()] == [1]
+    other.conversations.delete(["c1"])
+    assert store.conversations.count_unread() == []
+
+
 def test_entries_are_counted_as_another_connection_left_them(store: Store, open_store: OpenStore) -> None:
     other = open_store()
     store.conversations.add(TALK, make_messages("c1", "one", "two"), [])

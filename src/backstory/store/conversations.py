@@ -55,6 +55,7 @@ class ConversationRoom:
         self._recent = CommitMirror[ConversationFilter, list[ConversationOutline]](
             database, MAX_RECENT_OUTLINES
         )
+        self._unread = CommitMirror[str, list[UnreadCount]](database, 1)
 
     def put(self, conversation: Conversation, messages: Sequence[Message]) -> None:
         """Insert the conversation, or replace it with all its messages."""
@@ -237,6 +238,9 @@ class ConversationRoom:
 
     def count_unread(self) -> list[UnreadCount]:
         """Count conversations that are encrypted or have no readable messages, per assistant and completeness."""
+        return self._unread.get("unread", self._count_unread)
+
+    def _count_unread(self) -> list[UnreadCount]:
         rest = (
             "FROM conversation c WHERE completeness <> 'full'"
             " AND (completeness = 'encrypted' OR NOT EXISTS (SELECT 1 FROM entry e WHERE e.thread = c.id))"
