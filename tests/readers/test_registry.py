@@ -96,6 +96,6 @@ def test_an_unknown_reader_is_refused_with_those_that_are_known() -> None:
 
 def test_the_documentation_names_every_reader() -> None:
     page = Path(__file__).parents[2] / "docs" / "histories.md"
-    table = page.read_text("utf-8").partition("## What is kept")[0]
+    table = page.read_text("utf-8").partition("## What is stored")[0]
     listed = [line.split("`")[1] for line in table.splitlines() if line.startswith("| `")]
     assert listed == reader_names()

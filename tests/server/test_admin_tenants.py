@@ -59,11 +59,11 @@ def test_an_export_is_a_whole_store_in_one_file(home: Path, tokens: dict[str, Js
     with closing(open_sqlite(file)) as store:
         assert [each.text for each in store.memories.find(Filter(), Page())] == [TEXTS["alice"]]
     again = typed("admin", "tenants", "export", "user-alice", str(file), home=home)
-    assert (again.returncode, "there already" in again.stderr) == (2, True)
+    assert (again.returncode, "already exists" in again.stderr) == (2, True)
     link, elsewhere = tmp_path / "link.db", tmp_path / "elsewhere.db"
     link.symlink_to(elsewhere)
     linked = typed("admin", "tenants", "export", "user-alice", str(link), home=home)
-    assert (linked.returncode, "there already" in linked.stderr) == (2, True)
+    assert (linked.returncode, "already exists" in linked.stderr) == (2, True)
     assert (link.is_symlink(), elsewhere.exists()) == (True, False)
 
 

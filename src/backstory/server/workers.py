@@ -78,7 +78,7 @@ class Workers(Generic[Call]):
     def figures(self) -> WorkerFigures:
         """The current load. Thread-safe."""
         with self._arrived:
-            return WorkerFigures(len(self._queue), self._threads - self._idle)
+            return WorkerFigures(len(self._queue), len(self._begun))
 
     def forget(self, call: Call) -> None:
         """A call that still waits will not run."""

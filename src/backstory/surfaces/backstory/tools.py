@@ -25,14 +25,14 @@ def recall(
     query: Annotated[str, "What to find, in any words, or an error as printed"],
     project: Annotated[str | None, 'Name or path; "*" = all alike. Default: all, this one first'] = None,
     kind: Annotated[RecallKind | None, "Only this kind"] = None,
-    file: Annotated[str | None, "Only results that touched or mention this file"] = None,
+    file: Annotated[str | None, "Only what touched or names this file"] = None,
     since: Annotated[str | None, "2026-11-01, 7d, 3mo, last tuesday"] = None,
     until: Annotated[str | None, "As since"] = None,
     assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
-    limit: Annotated[int, "Maximum results", Range(1, 20)] = 5,
+    limit: Annotated[int, "Most hits", Range(1, 20)] = 5,
 ) -> str:
-    """Search memory: decisions, lessons, attempts and messages of earlier sessions with any assistant. Use it before
-    asking the user again, and before changing code that you did not write."""
+    """Search memory: what was decided, learned, tried or said before, in earlier sessions with any assistant. Use it before
+    asking the user again, and before changing what you did not write."""
     if kind == "proposal":
         return proposals_text(listed(core.proposals.pending(), query.split()), limit)
     start, end = parse_bounds(since, until, core.engine.now())
@@ -47,7 +47,7 @@ def remember(
     text: Annotated[str, "Makes sense on its own, with the reason"],
     kind: Annotated[KindName | None, "Default fact"] = None,
     replaces: Annotated[str | None, "Id of the memory that this corrects"] = None,
-    files: Annotated[list[str] | None, "Files it is about; later answers report changes"] = None,
+    files: Annotated[list[str] | None, "Files it is about; later answers say if they changed"] = None,
     project: Annotated[str | None, "Name or path. Default: this one"] = None,
     space: Annotated[str | None, "Team space to share it in, if the user asks. Default: private"] = None,
 ) -> str:
@@ -64,8 +64,8 @@ def remember(
 def open(
     core: Core,
     id: Annotated[str, "As shown by recall, sessions or brief"],
-    at: Annotated[int | None, "First message or part to show; -1 = the last"] = None,
-    limit: Annotated[int, "Maximum messages", Range(1, 50)] = 10,
+    at: Annotated[int | None, "First message or piece to show; -1 = the end"] = None,
+    limit: Annotated[int, "Most messages", Range(1, 50)] = 10,
 ) -> str:
     """Show a memory with its history, or a page of a past conversation, by id."""
     page = core.pages.open(id, at, limit)
@@ -77,11 +77,10 @@ def open(
 def brief(
     core: Core,
     project: Annotated[str | None, "Name or path. Default: this one"] = None,
-    max_tokens: Annotated[int, "Maximum length", Range(100, 600)] = 400,
+    max_tokens: Annotated[int, "Size", Range(100, 600)] = 400,
 ) -> str:
-    """Where work on this project left off: last sessions, open tasks, next step, decisions in force.
-
-    Call once at the start if you did not receive it."""
+    """Where work on this project stands: last sessions, open tasks, next step, decisions in force. Call once at the start if
+    you were not given it."""
     return core.briefing.brief_for_session(project, max_tokens).text
 
 
@@ -92,7 +91,7 @@ def sessions(
     assistant: Annotated[str | None, "Such as claude-code, codex"] = None,
     since: Annotated[str | None, "2026-11-01, 7d, last week"] = None,
     until: Annotated[str | None, "As since"] = None,
-    limit: Annotated[int, "Maximum sessions", Range(1, 50)] = 10,
+    limit: Annotated[int, "Most sessions", Range(1, 50)] = 10,
 ) -> str:
     """List past conversations with any assistant, newest first."""
     listing = core.browsing.recent(project, assistant, *parse_bounds(since, until, core.engine.now()), limit)
