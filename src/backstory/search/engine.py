@@ -95,9 +95,8 @@ class Search:
         backlog = self._backlog if units is None else None
 
         def search(store: Store) -> Found:
-            if (
-                not store.entries.size_hint()
-            ):  # 60 ms for the import of numpy, in a process that saved nothing yet
+            # Importing numpy takes 60 ms, which a process that has saved nothing yet does not need.
+            if not store.entries.size_hint():
                 notices = () if backlog else (words_only_notice(),)
                 return Found([], "text", (*notices, *self._notices()))
             evidence = Gathering(store, backlog, query, where, pool, units).evidence()

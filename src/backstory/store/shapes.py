@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 NO_THREAD = 0
 
 
-@dataclass(
-    frozen=True, eq=False
-)  # compared by identity: search derives arrays from these and caches them by it
+# compared by identity: search derives arrays from these and caches them by it
+@dataclass(frozen=True, eq=False)
 class Shapes:
     """The first five arrays are by the number of an entry, the others by the code of a thread."""
 

@@ -141,11 +141,8 @@ class DeviceSync:
                 continue
             try:
                 self.merger.merge(segment, self._size(name), is_mine=name.device == self.device)
-            except (
-                KeyError,
-                TypeError,
-                ValueError,
-            ) as error:  # sealed with our key by a version with a fault
+            # sealed with our key by a version with a fault
+            except (KeyError, TypeError, ValueError) as error:
                 self.skipped.append(SkippedFile(str(name), f"a record in it is invalid ({error!r})"))
                 continue
             self._note_header(segment)

@@ -21,9 +21,8 @@ MIN_BITS = 6.0
 MIN_TIED_BITS = 14.0  # `token-` and `secret_` begin many names
 _VALUE_START = lazy_pattern(rb"[A-Za-z0-9+/_.~-]{16}")
 _VALUE = lazy_pattern(rb"[A-Za-z0-9+/_.~-]{15,}[A-Za-z0-9+/_-]={0,2}")
-_GAP = re2.compile(
-    rb"(?:[^A-Za-z0-9]{1,6}[A-Za-z][A-Za-z'-]{0,14}){0,6}[^A-Za-z0-9]{1,10}"
-)  # up to six short words and signs
+# up to six short words and signs
+_GAP = re2.compile(rb"(?:[^A-Za-z0-9]{1,6}[A-Za-z][A-Za-z'-]{0,14}){0,6}[^A-Za-z0-9]{1,10}")
 _NO_GAP = lazy_pattern(rb"[+/~]|.*(?:@|://|\{\{|\$\{|\$\(|[;}[]|,.*,)", re.DOTALL)
 """The rest of a longer value, of a URL or of a placeholder, or the way to another value."""
 _PASSWORD_NAME = lazy_pattern(rb"(?i).?pass|pwd|.?pw")

@@ -92,9 +92,8 @@ def main(mode: str, excluded: Sequence[str]) -> None:
     """The main function of the decoder process. Runs until its input is closed."""
     # pickle cannot write a mapping proxy.
     copyreg.pickle(MappingProxyType, lambda facts: cast(Any, (dict, (dict(facts),))))
-    copyreg.pickle(
-        ToolCall, lambda call: (ToolCall, call[:-1])
-    )  # `given` is not stored, so it need not be sent
+    # `given` is not stored, so it need not be sent
+    copyreg.pickle(ToolCall, lambda call: (ToolCall, call[:-1]))
     redaction, exclusion = Redaction(mode), Exclusion(excluded)
     ready: Queue[bytes] = Queue(AHEAD)
     # A thread writes, so that decoding continues while the parent is busy.

@@ -233,9 +233,8 @@ def _utterance_of(text: str) -> Utterance:
     if text.startswith("<local-command-stdout>"):
         printed = _between(text, "local-command-stdout")
         if printed in ("", NOTHING) or "ompact" in text[:LONGEST_NOTICE]:
-            return Utterance(
-                "", is_human=False
-            )  # a compaction repeats the output of hooks for the summarizing model
+            # a compaction repeats the output of hooks for the summarizing model
+            return Utterance("", is_human=False)
     return Utterance(text, is_human=not (text.startswith(CLAUDE) or text == WARM_UP))
 
 

@@ -159,9 +159,8 @@ def _closest(distance: NDArray[np.uint16], limit: int) -> Ints:
     if len(distance) <= limit:
         return np.arange(len(distance))
     inside, on_border = _around(distance, limit, len(distance) // _COUNTED or 1)
-    if (
-        len(inside) > 2 * limit or 2 * (len(inside) + len(on_border)) < limit
-    ):  # the sample was not representative
+    is_misled = len(inside) > 2 * limit or 2 * (len(inside) + len(on_border)) < limit
+    if is_misled:  # the sample was not representative
         inside, on_border = _around(distance, limit, 1)
     return np.concatenate([inside, on_border[::-1][: max(limit - len(inside), 0)]])
 

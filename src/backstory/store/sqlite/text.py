@@ -32,9 +32,8 @@ class SqliteText(TextIndex):
     at_once = 1_000
 
     def state(self) -> tuple[Hashable, int]:
-        generation = (
-            self._database.generation
-        )  # read first: another thread may open another store right after
+        # read first: another thread may open another store right after
+        generation = self._database.generation
         sequences = self._database.pairs(
             "SELECT name, seq FROM sqlite_sequence WHERE name IN ('entry', 'moved')"
         )

@@ -100,9 +100,8 @@ def _read_file(fields: Fields, session: Session) -> FileCopy:
     """Read a cached file. Its size and hash are ignored: they were sometimes wrong, and follow from the content."""
     path = fields.once("file_path", "paths")
     return FileCopy(
-        path=os.path.normpath(
-            os.path.join(session.project, path)
-        ),  # the form in which file_cache.py looks it up
+        # the form in which file_cache.py looks it up
+        path=os.path.normpath(os.path.join(session.project, path)),
         content=fields.text("content").encode(),
         cached_at=fields.time("updated_at", fields.time("last_read", session.updated_at)),
         metadata={},

@@ -51,9 +51,8 @@ def _row(session: Session, memory: Memory) -> list[str | None]:
 
 
 def read(text: str, surface: str, project: str, report: ImportProblems) -> tuple[SessionCopy, ...]:
-    csv.field_size_limit(
-        LARGEST_MB * 1_000_000
-    )  # the default limit of 131,072 would refuse values that we wrote
+    # the default limit of 131,072 would refuse values that we wrote
+    csv.field_size_limit(LARGEST_MB * 1_000_000)
     sessions: dict[str, Session] = {}
     items: dict[str, list[MemoryCopy]] = {}
     for row in _rows(text, report):

@@ -85,9 +85,8 @@ def _pyproject(text: str) -> Read:
     project, tools = whole.get("project", {}), whole.get("tool", {})
     needed, some = _requirements(project.get("dependencies", ()))
     groups: Mapping[str, Any] = whole.get("dependency-groups", {})
-    installed = tools.get("uv", {}).get(
-        "default-groups", ["dev"]
-    )  # groups that `uv sync` installs by default
+    # groups that `uv sync` installs by default
+    installed = tools.get("uv", {}).get("default-groups", ["dev"])
     if installed == "all":
         installed = list(groups)
     default, more = _requirements(line for name in installed for line in _group(groups, name))
