@@ -63,8 +63,9 @@ PATIENCE_S = 10.0  # seconds a call waits for another process that syncs
 LONGEST_WAIT_S = 45.0  # seconds a call waits for a sync in this process; clients give up after a minute
 FIRST_S = 5.0  # seconds that a call may sync if no history was ever read
 PAUSE_S = 5.0  # seconds without a sync after which a call first reads changed files, so that it sees other assistants' latest messages
-RECENT_S = 0.3  # seconds which that reading may take
-RECENT_CPU_S = 0.3  # CPU seconds of that reading for a session that starts; CPU time, because a busy machine must not shorten it
+RECENT_S = 0.3  # seconds that this sync may take
+# CPU seconds of the sync when a session starts; CPU time, because a busy machine must not shorten it
+RECENT_CPU_S = 0.3
 ASK_AGAIN_S = 0.1
 CHECK_RETENTION_S = CHECK_RESIDUE_S = CHECK_BACKUPS_S = 3600.0
 DEVICES_REST_S = 60.0  # minimum pause between two syncs with other machines

@@ -14,9 +14,9 @@ from .families import family_heads
 from .ranking import Family, evaluate, features, likelihoods, relative_scores
 from .scoring import Scores
 
-# number of further places, and their share of the mean that is added to each place
+# number of a conversation's best places, and the share of their mean that is added to the score of each of its places
 COMPANY, COMPANY_SHARE = 3, 0.4
-CLEARLY_BETTER = 1.5  # times the score
+CLEARLY_BETTER = 1.5  # times the score of the head's best message
 COPIED = 400  # characters at the beginning of a text that identify copies
 SHORTEST_COPY = 120  # a shorter text may be repeated without being a copy
 
@@ -73,7 +73,7 @@ def grouped(store: Store, evidence: Evidence, scores: Scores) -> list[Group]:
 def _head_first(family: Family, evidence: Evidence, scores: Scores) -> tuple[int, ...]:
     """The places of a family, the best of the head itself first unless a subagent's is clearly better.
 
-    The head holds what came of its subagents' work, so it is the conversation to open if both match."""
+    The head contains the results of its subagents' work, so it is the conversation to open if both match."""
     if len(family.threads) == 1:
         return family.places
     of_head = [place for place in family.places if evidence.outlines[place].thread == family.head]

@@ -19,7 +19,7 @@ from .layout import partition
 
 PATIENCE_S = 5.0  # seconds to wait for transactions that still read forgotten rows
 ASK_AGAIN_S = 0.05
-LOCK_WAIT_MS = 100  # seconds to wait for a table that other transactions use
+LOCK_WAIT_MS = 100  # milliseconds to wait for a table that other transactions use
 
 _READS_IT_STILL = (
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
