@@ -342,7 +342,9 @@ def test_a_prompt_gives_keywords_and_leaves_nothing_out(three: Core) -> None:
     told = recall(three, user_prompt="Why does the deploy not like the token, please?", min_score=0)
     assert told["context"]["keywords"] == ["deploy", "token"]
     parts = {each["id"]: each["score_parts"].get("keywords", 0) for each in told["conversations"]}
-    assert parts["deploy"] == 1.0 > parts["auth"] > parts["lunch"] == 0.0  # as far as they answer
+    assert parts["deploy"] == 1.0
+    assert parts["auth"] < 0.1  # has one of the two words, and answers far less well
+    assert ids(told) == ["deploy", "auth", "lunch"]
 
 
 @pytest.mark.requirement("gandalf.recall.prompt", "gandalf.recall.min-score")
@@ -409,7 +411,7 @@ def test_an_old_answer_stands_above_a_fresh_mention(core: Core) -> None:
 def test_age_decides_between_equal_answers_and_lifts_no_worse_one(core: Core) -> None:
     answer = "The staging database listens on port 6543."
     keep(core, "old", "Where is staging?", answer, days_ago=50)
-    keep(core, "new", "Where does staging listen?", answer + " Nothing changed.", days_ago=3)
+    keep(core, "new", "Where is staging?", answer, days_ago=3)
     keep(core, "mention", "Restart staging.", "I restarted it.")
     keep(core, "unrelated", "Which soup is there?", "Lentils.")
     asked = "Which port does the staging database listen on?"
@@ -417,7 +419,7 @@ def test_age_decides_between_equal_answers_and_lifts_no_worse_one(core: Core) ->
     assert ids(told) == ["new", "old", "mention", "unrelated"]
     parts = [each["score_parts"] for each in told["conversations"]]
     assert parts[0]["recency"] > 0.6  # of 0.8, as far as it answers
-    assert parts[2]["recency"] < 0.5  # of 1.0
+    assert parts[2]["recency"] < 0.1  # of 1.0
     assert parts[3]["recency"] == 0
 
 
@@ -444,7 +446,13 @@ def test_a_subagent_speaks_for_its_parent(core: Core) -> None:
     keep(core, "main", "Please look for herons.", days_ago=3)
     keep(core, "helper", "Found an egret.", kind="subagent", parent="main", files=["/p/bird.py"])
     keep(core, "below", "And a stork.", kind="subagent", parent="helper")
-    keep(core, "orphan", "An egret alone.", kind="subagent", parent="never seen")
+    keep(
+        core,
+        "orphan",
+        "Somebody else may have seen an egret alone by the lake.",
+        kind="subagent",
+        parent="never seen",
+    )
     told = recall(core, search_query="egret")
     assert ids(told) == ["main", "orphan"]
     main = told["conversations"][0]

@@ -2,15 +2,16 @@
 
 The shared search answers the query. A conversation's score is the sum of its parts, and each part is reported:
 
-- `answer` (up to 1.5): how close the conversation comes to the best answer. It ranks an old answer above a recent mention.
+- `answer` (up to 1.5): how close the conversation comes to the best answer.
 - `keywords` (up to 1): the share of the query's words that it contains.
 - `recency`: 1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1.
 - `files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
 - `type`: a bonus for the kind of conversation.
 
-If there is a query, all other parts are weighted by how well the conversation answers it; recency decides between
-near-equal answers only. That never lowers a hit below the minimum score that reaches it with its full recency, nor a
-conversation that contains all words of the query; and a prompt never lowers one that would reach the minimum otherwise.
+If there is a query, its answer decides: all parts fall steeply with the distance to the best answer, so that the other
+parts order near-equal answers only, and an old answer stands above a recent mention. That never lowers a hit below the
+minimum score that reaches it with its full recency, nor a conversation that contains all words of the query; and a
+prompt never lowers one that would reach the minimum otherwise.
 Subagents and forks count for the conversation that started them."""
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ TYPE_BONUS = {
 
 MOST_ANSWER = 1.5
 DIGITS = 2  # parts are rounded before they are added: the reported parts add up to the score
-STEEPNESS = 3  # how fast the parts fall with the share of the best answer
-NEAR_EQUAL, RECENCY_STEEPNESS = 0.9, 6  # recency is full from this share on, and falls faster below it
+# how fast the parts fall with the share of the best answer: for the order, and for reaching a minimum score
+ORDER_STEEPNESS, MINIMUM_STEEPNESS = 20, 3
 MAX_SNIPPET_CHARS = 85
 LEAST_CERTAINTY = 0.2  # for hits of a query that do not contain all its words
 MOST_NAMED = 5
@@ -92,12 +93,12 @@ class RecallParts(NamedTuple):
 
 @lru_cache(1_000)  # most conversations answer nothing, and their arguments repeat
 def _raised(parts: RecallParts, least: float, full: RecallParts) -> RecallParts:
-    """Raise the parts but the answer until the score reaches `least`, or to their full value if that is not enough."""
+    """Raise the parts until the score reaches `least`, or to their full value if that is not enough."""
     lacking = ceil(round((least - parts.score) * 10**DIGITS, 6)) / 10**DIGITS
-    for name in ("recency", "keywords", "type", "files"):
-        more = min(lacking, getattr(full, name) - getattr(parts, name))
-        if more > 0:
-            parts = parts._replace(**{name: round(getattr(parts, name) + more, DIGITS)})
+    for name in ("answer", "recency", "keywords", "type", "files"):
+        value, most = getattr(parts, name) or 0.0, getattr(full, name) or 0.0
+        if (more := min(lacking, most - value)) > 0:
+            parts = parts._replace(**{name: round(value + more, DIGITS)})
             lacking -= more
     return parts
 
@@ -112,8 +113,10 @@ def _unanswered(
 
 
 class _Worth(NamedTuple):
-    """Computes the contribution of keywords, files and type to a score."""
+    """Computes the parts of a score."""
 
+    is_asked: bool
+    """True if a query or a prompt was searched for."""
     shares: Mapping[str, float]
     """The share of the best answer that each conversation reaches; empty without a query."""
     members: Mapping[str, Collection[str]]
@@ -127,26 +130,42 @@ class _Worth(NamedTuple):
     least: float
     """The minimum score. A prompt does not lower a conversation below it that would reach it otherwise."""
 
-    def parts(self, outline: ConversationOutline, answer: float | None, recency: float) -> RecallParts:
-        id, share = outline.id, self.shares.get(outline.id, 0.0 if self.shares else 1.0)
-        is_own = outline.project == self.project
-        is_working = id in self.working
-        files = 0.5 + 0.5 * (is_own if self.named is None else id in self.named) if is_working else 0.0
-        bonus = TYPE_BONUS.get(outline.subject, 0.0)
-        usual = max(files, 0.5 + 0.5 * is_own if is_working else 0.0)
-        if not share:
-            return _unanswered(answer, self.least, recency, usual, bonus)
-        weight, near = share**STEEPNESS, min(1.0, share / NEAR_EQUAL)
-        weighed = RecallParts(
-            answer,
-            keywords=round(weight * self._held_share(id), DIGITS),
-            recency=round(near**RECENCY_STEEPNESS * recency, DIGITS),
-            files=round(weight * files, DIGITS),
-            type=round(weight * bonus, DIGITS),
-        )
+    def parts(self, outline: ConversationOutline, recency: float) -> RecallParts:
+        if not self._share(outline.id):
+            usual, bonus = self._usual_files(outline), TYPE_BONUS.get(outline.subject, 0.0)
+            return _unanswered(0.0 if self.is_asked else None, self.least, recency, usual, bonus)
+        weighed = self.weighed(outline, recency, ORDER_STEEPNESS)
         if not self.least:
             return weighed
-        return _raised(weighed, self.least, weighed._replace(recency=recency, files=usual, type=bonus))
+        full = self.weighed(outline, recency, MINIMUM_STEEPNESS)._replace(
+            recency=recency,
+            files=self._usual_files(outline),
+            type=TYPE_BONUS.get(outline.subject, 0.0),
+        )
+        return _raised(weighed, self.least, full)
+
+    def weighed(self, outline: ConversationOutline, recency: float, steepness: int) -> RecallParts:
+        """The parts, each multiplied by the share of the best answer to the power of `steepness`."""
+        weight = self._share(outline.id) ** steepness
+        return RecallParts(
+            round(weight * MOST_ANSWER, DIGITS) if self.is_asked else None,
+            keywords=round(weight * self._held_share(outline.id), DIGITS),
+            recency=round(weight * recency, DIGITS),
+            files=round(weight * self._files(outline, self.named), DIGITS),
+            type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
+        )
+
+    def _share(self, id: str) -> float:
+        return self.shares.get(id, 0.0 if self.shares else 1.0)
+
+    def _files(self, outline: ConversationOutline, named: Set[str] | None) -> float:
+        if outline.id not in self.working:
+            return 0.0
+        return 0.5 + 0.5 * (outline.project == self.project if named is None else outline.id in named)
+
+    def _usual_files(self, outline: ConversationOutline) -> float:
+        """The files part as it would be if no file were named, if that is more."""
+        return max(self._files(outline, self.named), self._files(outline, None))
 
     def _held_share(self, id: str) -> float:
         """Return the share of keywords that a conversation contains."""
@@ -307,6 +326,7 @@ class Recall(GuestPart):
         answering = chosen & shares.keys()
         words = index.among(families.members(answering)) if shares else index
         worth = _Worth(
+            is_asked=is_asked,
             shares=shares,
             members=families.members_of,
             held=[words.holding(keyword) for keyword in asked.keywords] if answering or not shares else [],
@@ -319,11 +339,12 @@ class Recall(GuestPart):
         scored = []
         for id in chosen:
             outline = families.heads[id]
-            answer = round(MOST_ANSWER * shares.get(id, 0.0) ** STEEPNESS, DIGITS) if is_asked else None
             recency = freshness(outline.updated_ms, now_ms)
-            parts = worth.parts(outline, answer, recency) if id in weighed else RecallParts(answer)
-            if wanted.query and is_asked:
-                full = parts._replace(recency=recency, keywords=1.0 if id in holding else parts.keywords)
+            nothing = RecallParts(0.0 if is_asked else None)
+            parts = worth.parts(outline, recency) if id in weighed else nothing
+            if wanted.query and is_asked and wanted.least_score:
+                usual = worth.weighed(outline, recency, MINIMUM_STEEPNESS) if id in weighed else nothing
+                full = usual._replace(recency=recency, keywords=1.0 if id in holding else usual.keywords)
                 parts = _raised(parts, wanted.least_score, full)
             if (score := parts.score) >= wanted.least_score:
                 scored.append(_Scored(outline, parts, score, shares.get(id, 0.0)))
