@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 COARSE = 8  # candidates by Hamming distance for each vector that the weighted comparison keeps
+FEW_PASSING = 16  # fewer than one in so many vectors that pass a filter are copied: faster than comparing all
 
 _WORD = 64
 _FIRST_CAPACITY = 1024
@@ -115,10 +116,13 @@ class SignPlanes:
             v, planes = self._v[: self.count], self._planes[:, : self.count]
             if not len(v):
                 return v
+            is_passing = None if passing is None else passing.among(self._entry[: self.count])
+            if is_passing is not None and FEW_PASSING * np.count_nonzero(is_passing) < len(v):
+                v, planes, is_passing = v[is_passing], planes[:, is_passing], None
             distance = _hamming(planes, np.frombuffer(pack_signs(query[None])[0], np.uint64))
             farthest = _WORD * len(planes) + 1  # beyond any real distance: marks entries that do not pass
-            if passing is not None:
-                distance[~passing.among(self._entry[: self.count])] = farthest
+            if is_passing is not None:
+                distance[~is_passing] = farthest
             near = _closest(distance, COARSE * limit)
             near = near[distance[near] < farthest]
             return v[near[_most_aligned(planes[:, near], query, limit)]]
