@@ -131,6 +131,16 @@ def test_a_text_that_is_known_from_elsewhere_is_not_embedded_again(
     assert {*found_ids(store, Search(store, backlog).find("car", Filter()))} == {"a", "copy", "later"}
 
 
+def test_a_key_that_counts_notes_is_not_embedded(store: Store, open_backlog: OpenBacklog) -> None:
+    embedder = HashedWords()
+    store.memories.put([
+        make_memory("a", "a vehicle", key="note_505"),
+        make_memory("b", "a boat", key="travel_plan_2", category="decision", tags=("water", "v2")),
+    ])  # fmt: skip
+    open_backlog(store, embedder).drain()
+    assert sorted(embedder.embedded) == ["a vehicle", "decision water: a boat"]
+
+
 def test_a_fork_of_a_conversation_costs_only_what_is_new_in_it(
     store: Store, open_backlog: OpenBacklog
 ) -> None:

@@ -145,6 +145,8 @@ class PendingText(NamedTuple):
     entry: int
     revision: int
     kind: str
+    heading: str
+    """The context of the text, if it has any: the key, category and tags of a memory, or the speaker and the day of a message."""
     text: str
 
 

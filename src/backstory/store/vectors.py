@@ -21,12 +21,9 @@ from .mirror import CommitMirror
 if TYPE_CHECKING:
     from ..domain.entries import Vector
 
-# an embedding model knows nothing but the text it is given; the day alone, which is all that stands over a message
-# whose speaker has no name, only keeps copies apart
-_IS_BARE = "heading = '' OR (kind = 'message' AND speaker = '')"
-_PENDING = Columns(
-    PendingText, entry="n", text=f"CASE WHEN {_IS_BARE} THEN text ELSE heading || ': ' || text END"
-)
+# The heading of a message whose speaker has no name is only its day, which would make copies of a text differ.
+_HEADING = "CASE WHEN kind = 'message' AND speaker = '' THEN '' ELSE heading END"
+_PENDING = Columns(PendingText, entry="n", heading=_HEADING)
 YEAR_MS = 365 * 86_400_000
 _GOES_ON = "EXISTS (SELECT 1 FROM entry next WHERE next.thread = entry.thread AND next.seq = entry.seq + 1 AND next.role = 'assistant')"
 # the newest first; what people wrote, and what an assistant said last before they spoke again, counts as newer than what it
