@@ -1,4 +1,4 @@
-"""CPU of a search without the embedding of its query, over a store of real histories.
+"""CPU of the tool `recall` without the embedding of its query, over a store of real histories.
 
     python bench/search_cost.py HOME QUESTIONS WORK [--beside SRC] [--every N]
 
@@ -25,13 +25,12 @@ from pathlib import Path
 from servers import percentile
 
 from backstory.app import open_core, read_settings
-from backstory.core.ask import Inquiry
 from backstory.domain.filters import EVERYTHING
 from backstory.domain.records import Conversation, Message
+from backstory.surfaces import all_tools, load_surfaces
 
 LONG_CHARS, LONG_SHARE = 300_000, 0.005
 PHASES = ("cold", "new", "known")
-PAGE = 5
 
 
 def add_long_texts(home: Path) -> None:
@@ -103,6 +102,7 @@ def work(home: Path) -> None:
     if backlog is not None:
         setattr(backlog, "wake", lambda: None)  # noqa: B010  (the vectors stay as they are)
     core.ask.prepare()
+    recall = all_tools(load_surfaces(["backstory"]))["recall"]
     for line in sys.stdin:
         phase, question = json.loads(line)
         if phase == "cold":
@@ -110,7 +110,7 @@ def work(home: Path) -> None:
         if backlog is not None:
             backlog.query(question)  # its vector stays in memory
         before = time.process_time()
-        core.ask.find(Inquiry(question, limit=PAGE))
+        recall.call(core, {"query": question})
         print((time.process_time() - before) * 1000, flush=True)
     core.close()
 

@@ -62,6 +62,19 @@ def test_words_of_others_are_found_between_two_places() -> None:
     assert foreign_part(text, "user", 0, len(text)) is Provenance.QUOTED
 
 
+@given(texts, st.sampled_from(["user", "assistant"]), st.integers(0, 150), st.integers(1, 100))
+def test_a_part_has_the_provenance_that_it_has_in_the_whole_text(
+    text: str, role: str, start: int, size: int
+) -> None:
+    end = start + size
+    foreign = [
+        provenance
+        for first, last, provenance in segments(text, role)
+        if provenance is not Provenance.OWN and text[max(first, start) : min(last, end)].strip()
+    ]
+    assert foreign_part(text, role, start, end) is (foreign[0] if foreign else Provenance.OWN)
+
+
 @pytest.mark.parametrize(
     "sign",
     [

@@ -60,14 +60,6 @@ def test_the_newest_are_embedded_first_with_what_is_known_besides_the_text(store
     assert store.vectors.claim(space, 1, lease_ms=0) == waiting[:1]
 
 
-def test_a_message_has_a_heading_if_its_speaker_has_a_name(store: Store) -> None:
-    space = store.vectors.open_space("model")
-    named, bare = make_messages("c", "hello", "world")
-    store.conversations.put(make_conversation("c"), [named._replace(speaker="Ada"), bare])
-    headings = {w.text: w.heading for w in store.vectors.claim(space, 10, lease_ms=0)}
-    assert headings == {"hello": f"Ada {DAWN:%d %B %Y}", "world": ""}
-
-
 def test_memories_come_first_then_prompts_and_conclusions_then_what_was_said_on_the_way(store: Store) -> None:
     space = store.vectors.open_space("model")
     store.memories.put([make_memory("old", "a memory", created_at=DAWN - timedelta(days=5000))])

@@ -114,7 +114,7 @@ class StatementAnswers(CorePart):
             if hit.conversation
             for entry in (hit.entry, *hit.other_places)
         }
-        entries = self.load(certainties)
+        entries = self.load(self.engine.store.sayings.stating(certainties, kinds))
         messages = {
             each.id: (each, certainties[n]) for n, each in entries.items() if isinstance(each, Message)
         }

@@ -191,8 +191,9 @@ def _further(messages: Iterable[Entry], first: LookupHit, words: Sequence[str]) 
         if not isinstance(message, Message) or message.conversation != first.id:
             continue
         passage = best_passage(message.text, words, PASSAGE)
-        is_own = message.trust is Trust.OWN and _provenance(message, passage) is Provenance.OWN
-        if is_own and passage.text not in texts and is_answer(message.role, message.text):
+        may_answer = passage.text not in texts and is_answer(message.role, message.text)
+        # the provenance is asked for last: it reads the whole message
+        if may_answer and message.trust is Trust.OWN and _provenance(message, passage) is Provenance.OWN:
             texts.add(passage.text)
             yield message.seq + 1, passage.text
 

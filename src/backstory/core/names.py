@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..domain.errors import InvalidInput
 from ..domain.lazy import lazy_pattern
@@ -45,23 +45,23 @@ class ConversationNames:
 
     def find(self, text: str) -> list[str]:
         """The conversation with this name, or all whose names begin with it. A conversation comes before its children."""
-        likely = self._holding(text)
-        if named := [id for id in likely if text in _names(id)]:
-            return named
-        begun = {id for id in likely if any(name.startswith(text) for name in _names(id))}
-        return sorted(id for id in begun if not any(head in begun for head in _heads(id)))
+        return _meant(text, {id: _names(id) for id in self._holding(text)})
 
     def short(self, id: str) -> str:
         """The shortest name that `find` accepts for it; meaningful names are not shortened."""
         name = _names(id)[-1]
         # only ids with this beginning can be confused with it
-        alike = ConversationNames(self._holding(name[:MIN_NAME_CHARS]))
-        if alike.find(name) != [id]:
+        alike = {other: _names(other) for other in self._holding(name[:MIN_NAME_CHARS])}
+        if _meant(name, alike) != [id]:
             return id
         if len(name) <= 2 * MIN_NAME_CHARS:
             return name
-        lengths = range(MIN_NAME_CHARS, len(name))
-        return next((name[:length] for length in lengths if alike.find(name[:length]) == [id]), name)
+        for length in range(MIN_NAME_CHARS, len(name)):
+            beginning = name[:length]
+            alike = {other: names for other, names in alike.items() if beginning in other}
+            if _meant(beginning, alike) == [id]:
+                return beginning
+        return name
 
     def _holding(self, text: str) -> list[str]:
         return [id for id in self._ids if text in id]
@@ -76,6 +76,14 @@ def _names(id: str) -> list[str]:
     """The names of a conversation: its complete id, the assistant's own id, and for a subagent its own part of the id."""
     own = id.partition(":")[2] or id
     return list(dict.fromkeys((id, own, own.rpartition("/")[2] or own)))
+
+
+def _meant(text: str, likely: Mapping[str, Sequence[str]]) -> list[str]:
+    """The conversation with this name, or all with a name that begins with it, among ids with their names."""
+    if named := [id for id, names in likely.items() if text in names]:
+        return named
+    begun = {id for id, names in likely.items() if any(name.startswith(text) for name in names)}
+    return sorted(id for id in begun if not any(head in begun for head in _heads(id)))
 
 
 def _heads(id: str) -> Iterator[str]:

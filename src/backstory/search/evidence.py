@@ -37,7 +37,7 @@ BUDGET = 2_000_000  # postings read for a query; bounds its cost in a store of a
 RELATED_BUDGET = 400_000
 LONG_QUERY_UNITS = 400  # of which those are searched that say most
 EDGE, EDGE_WORTH = 200, 2.0  # characters at the beginning and end of a long query, and what their words count
-COMMON = 0.03  # share of all entries; a related word in more of them says nothing
+COMMON = 0.02  # share of all entries; a related word in more of them says nothing
 FEW, RARE = 5, 0.001  # maximum number and share of texts that contain a rare name
 QUOTA = Quota(said=120, quiet=30, memories=60)  # entries read
 RELATED_CHOICE = 0.5  # share of a word's weight for a related word, when candidates are chosen

@@ -45,7 +45,10 @@ _MARKERS: tuple[Callable[[Ground], None], ...] = (
 
 def segments(text: str, role: str) -> list[Segment]:
     """Split a text into consecutive segments of one provenance each. `role` is the role of the message."""
-    ground = Ground(text[:MAX_CHARS], is_user=role == USER)
+    return _segments(text, Ground(text[:MAX_CHARS], is_user=role == USER))
+
+
+def _segments(text: str, ground: Ground) -> list[Segment]:
     for mark in _MARKERS:
         mark(ground)
     pieces = ground.segments()
@@ -84,10 +87,11 @@ def without_quotations(text: str) -> str:
 
 def foreign_part(text: str, role: str, start: int, end: int) -> Provenance:
     """Return the provenance of the first foreign words between two positions, or OWN if there are none."""
+    ground = Ground(text[:MAX_CHARS], is_user=role == USER, wanted=(start, end))
     return next(
         (
             piece.provenance
-            for piece in segments(text, role)
+            for piece in _segments(text, ground)
             if piece.provenance is not Provenance.OWN
             and text[max(start, piece.start) : min(end, piece.end)].strip()
         ),

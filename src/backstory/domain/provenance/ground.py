@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from enum import IntEnum
@@ -17,7 +16,8 @@ _SENTENCE = lazy_pattern(
 )
 
 _LINE = lazy_pattern(r"[^\n]+|(?<=\n)(?=\n)")
-_RUN = lazy_pattern(rb"(.)\1*", re.DOTALL)
+_RUN = lazy_pattern(rb"\x00+|\x01+|\x02+|\x03+")
+"""A run of characters with the same Provenance."""
 
 
 class Provenance(IntEnum):
@@ -39,9 +39,11 @@ class Segment(NamedTuple):
 class Ground:
     """A text in which foreign parts are marked. Marks are never removed."""
 
-    def __init__(self, text: str, *, is_user: bool) -> None:
+    def __init__(self, text: str, *, is_user: bool, wanted: tuple[int, int] | None = None) -> None:
+        """`wanted` are the positions between which marks are needed; by default everywhere."""
         self.text = text
         self.is_user = is_user
+        self.wanted = wanted or (0, len(text))
         # One byte for each character: markers overlap in every way, and spans would have to be merged each time.
         self._marks = bytearray(len(text))
         self.lines = [line.span() for line in _LINE.finditer(text)]
@@ -106,9 +108,9 @@ class Ground:
     def mark_quotation(self, start: int, end: int) -> None:
         """Mark a quotation, unless it is a term within a line."""
         quotation = self.text[start:end]
+        is_long = "\n" in quotation or len(quotation.split()) >= QUOTED_WORDS
         # A quotation alone on its line is presented, however short it is.
-        is_whole_line = not line_before(self.text, start) and not line_after(self.text, end)
-        if is_whole_line or "\n" in quotation or len(quotation.split()) >= QUOTED_WORDS:
+        if is_long or not (line_before(self.text, start) or line_after(self.text, end)):
             self.mark(start, end, Provenance.QUOTED)
 
 

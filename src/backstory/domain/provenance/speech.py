@@ -18,6 +18,8 @@ _DIRECTED = lazy_pattern(
 )
 _DIRECTED_SIGNS = "\u201c\u201e\u00ab\u00bb\u2039\u300c\u300e\u2018"
 _APOSTROPHES = lazy_pattern(r"'(?<![\w']')(?=\w)[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)")
+_DOUBLE_QUOTE = lazy_pattern(r'"(?<!\d")')
+"""A mark after a digit means inches and is not counted."""
 _BACKTICKS = lazy_pattern(r"(`{1,2})([^`\n]+)\1(?!`)")
 _PROSE = lazy_pattern(r"[\w ,.;!?'\u2019]+")
 """In backticks, prose is a quotation; a command or an expression is part of the sentence."""
@@ -119,8 +121,7 @@ def _double_quoted(ground: Ground) -> list[tuple[int, int]]:
     """Return pairs of straight quotation marks.
 
     If one has no partner, each paragraph is read separately, and its last mark extends to the end of the paragraph."""
-    marks = [match.start() for match in re.finditer(r'(?<!\d)"', ground.text) if ground.is_own(match.start())]
-    # A mark after a digit means inches and is not counted.
+    marks = [place.start() for place in _DOUBLE_QUOTE.finditer(ground.text) if ground.is_own(place.start())]
     if len(marks) % 2 == 0:
         return [(start, end + 1) for start, end in zip(marks[::2], marks[1::2], strict=True)]
     pairs: list[tuple[int, int]] = []
@@ -189,7 +190,9 @@ def _mark_relay(ground: Ground, number: int) -> None:
 def mark_reported(ground: Ground) -> None:
     """Mark sentences with a source, and the text after them in their paragraph: all of it for an assistant, the part
     after a colon for a user."""
-    for first, last in list(ground.own_paragraphs()):
+    # Only the length of a user's own text depends on marks in other paragraphs than the wanted ones.
+    left, right = (0, len(ground.text)) if ground.is_user else ground.wanted
+    for first, last in [each for each in ground.own_paragraphs() if each[0] < right and each[1] > left]:
         is_relay = False
         for start, end in ground.sentences(first, last):
             item = LIST_ITEM.match(ground.text, start, end)
