@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 BUDGET = 2_000_000  # postings read for a query; bounds its cost in a store of any size
-RELATED_BUDGET = 400_000
+RELATED_BUDGET = 200_000  # the same for related words; one with more than an equal share of it is too common
 LONG_QUERY_UNITS = 400  # of which those are searched that say most
 EDGE, EDGE_WORTH = 200, 2.0  # characters at the beginning and end of a long query, and what their words count
-COMMON = 0.02  # share of all entries; a related word in more of them says nothing
+COMMON = 0.02  # share of all entries; a related word in more of them says too little to be read
 FEW, RARE = 5, 0.001  # maximum number and share of texts that contain a rare name
 QUOTA = Quota(said=120, quiet=30, memories=60)  # entries read
 RELATED_CHOICE = 0.5  # share of a word's weight for a related word, when candidates are chosen
@@ -238,13 +238,8 @@ class Gathering:
             others = {each: similarity for each, similarity in related if each not in own}
             lists.append(others)
             wanted |= dict.fromkeys(others)
-        most = max(int(COMMON * self._size), 10)
-        units = [Unit((word,)) for word in wanted]
-        if (most + 1) * len(units) <= RELATED_BUDGET:
-            # for a word in more entries, the number alone is enough
-            related_postings = self._store.text.rare_postings(units, most)
-        else:
-            related_postings = self._store.text.postings(units, RELATED_BUDGET)
+        most = max(min(int(COMMON * self._size), RELATED_BUDGET // max(len(wanted), 1)), 10)
+        related_postings = self._store.text.rare_postings([Unit((word,)) for word in wanted], most)
         places = {posting.unit.words[0]: posting for posting in related_postings}
         return [
             [
