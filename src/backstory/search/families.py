@@ -42,10 +42,11 @@ class Families(NamedTuple):
             started = descendants(store, known, which)
             asked |= started
             known |= started
-        families = cls({}, {}, {})
-        for outline in sorted(asked.values()):
-            # most conversations have no family
-            families._add(_head(outline, known) if outline.kind in MINOR else outline, outline)
+        # most conversations have no family
+        heads = {outline.id: outline for outline in asked.values() if outline.kind not in MINOR}
+        families = cls(heads, {id: id for id in heads}, {id: [id] for id in heads})
+        for outline in sorted(outline for outline in asked.values() if outline.kind in MINOR):
+            families._add(_head(outline, known), outline)
         return families
 
     def _add(self, head: ConversationOutline, member: ConversationOutline) -> None:

@@ -17,7 +17,8 @@ from .recall import Recall, RecallQuery
 from .vocabulary import Stopwatch, surface
 
 if TYPE_CHECKING:
-    from .recall import ConversationHit, ReaderState, RecallPage, RecallParts, RecallQuery
+    from .recall import ConversationHit, ReaderState, RecallPage, RecallQuery
+    from .scores import RecallParts
 
 SHOWN_FILES = 2
 FILES_CHARS = 30

@@ -1,26 +1,14 @@
 """Recall conversations with any assistant by their content, their age, and the files worked on in them.
 
-The shared search answers the query. A conversation's score is the sum of its parts, and each part is reported:
-
-- `answer` (up to 1.5): how close the conversation comes to the best answer.
-- `keywords` (up to 1): the share of the query's words that it contains.
-- `recency`: 1.0 within a day, 0.8 a week, 0.5 a month, 0.2 a quarter, else 0.1.
-- `files`: half for reading or writing any files, half if they are the named files or, if none are named, this project's.
-- `type`: a bonus for the kind of conversation.
-
-If there is a query, its answer decides: all parts fall steeply with the distance to the best answer, so that the other
-parts order near-equal answers only, and an old answer stands above a recent mention. That never lowers a hit below the
-minimum score that reaches it with its full recency, nor a conversation that contains all words of the query; and a
-prompt never lowers one that would reach the minimum otherwise.
+The shared search answers the query; `scores.py` adds age, files and type.
 Subagents and forks count for the conversation that started them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import lru_cache
-from math import ceil
+from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...core import GuestPart
@@ -34,25 +22,12 @@ from ...domain.when import to_ms
 from ...search.families import Families
 from ...search.passage import best_passage
 from .keywords import KeywordQuery, WordIndex, keyword_query
+from .scores import RecallParts, Scorer, raised
 
 if TYPE_CHECKING:
     from ...domain.entries import EntryText
     from ...domain.records import ConversationOutline
 
-TYPE_BONUS = {
-    "architecture": 0.5,
-    "debugging": 0.5,
-    "problem_solving": 0.4,
-    "technical": 0.3,
-    "code_discussion": 0.2,
-    "general": 0.0,
-}
-
-
-MOST_ANSWER = 1.5
-DIGITS = 2  # parts are rounded before they are added: the reported parts add up to the score
-# how fast the parts fall with the share of the best answer: for the order, and for reaching a minimum score
-ORDER_STEEPNESS, MINIMUM_STEEPNESS = 20, 3
 MAX_SNIPPET_CHARS = 85
 LEAST_CERTAINTY = 0.2  # for hits of a query that do not contain all its words
 MOST_NAMED = 5
@@ -74,103 +49,6 @@ class RecallQuery(NamedTuple):
     """A text from which keywords are taken. It does not exclude any conversation."""
     with_subagents: bool = False
     """If true, list subagents as separate conversations."""
-
-
-class RecallParts(NamedTuple):
-    """The parts of a conversation's score."""
-
-    answer: float | None
-    """None without a query."""
-    keywords: float = 0.0
-    recency: float = 0.0
-    files: float = 0.0
-    type: float = 0.0
-
-    @property
-    def score(self) -> float:
-        return round((self.answer or 0.0) + self.keywords + self.recency + self.files + self.type, DIGITS)
-
-
-@lru_cache(1_000)  # most conversations answer nothing, and their arguments repeat
-def _raised(parts: RecallParts, least: float, full: RecallParts) -> RecallParts:
-    """Raise the parts until the score reaches `least`, or to their full value if that is not enough."""
-    lacking = ceil(round((least - parts.score) * 10**DIGITS, 6)) / 10**DIGITS
-    for name in ("answer", "recency", "keywords", "type", "files"):
-        value, most = getattr(parts, name) or 0.0, getattr(full, name) or 0.0
-        if (more := min(lacking, most - value)) > 0:
-            parts = parts._replace(**{name: round(value + more, DIGITS)})
-            lacking -= more
-    return parts
-
-
-@lru_cache(1_000)
-def _unanswered(
-    answer: float | None, least: float, recency: float, files: float, bonus: float
-) -> RecallParts:
-    """The parts of a conversation that answers nothing: it reaches a minimum score as it would without a prompt."""
-    parts = RecallParts(answer)
-    return _raised(parts, least, RecallParts(answer, 0.0, recency, files, bonus)) if least else parts
-
-
-class _Worth(NamedTuple):
-    """Computes the parts of a score."""
-
-    is_asked: bool
-    """True if a query or a prompt was searched for."""
-    shares: Mapping[str, float]
-    """The share of the best answer that each conversation reaches; empty without a query."""
-    members: Mapping[str, Collection[str]]
-    held: Sequence[Set[str | None]]
-    """For each keyword, the conversations that contain it."""
-    working: Set[str]
-    """Conversations that touched files."""
-    named: Set[str] | None
-    """Conversations that touched one of the named files."""
-    project: str
-    least: float
-    """The minimum score. A prompt does not lower a conversation below it that would reach it otherwise."""
-
-    def parts(self, outline: ConversationOutline, recency: float) -> RecallParts:
-        if not self._share(outline.id):
-            usual, bonus = self._usual_files(outline), TYPE_BONUS.get(outline.subject, 0.0)
-            return _unanswered(0.0 if self.is_asked else None, self.least, recency, usual, bonus)
-        weighed = self.weighed(outline, recency, ORDER_STEEPNESS)
-        if not self.least:
-            return weighed
-        full = self.weighed(outline, recency, MINIMUM_STEEPNESS)._replace(
-            recency=recency,
-            files=self._usual_files(outline),
-            type=TYPE_BONUS.get(outline.subject, 0.0),
-        )
-        return _raised(weighed, self.least, full)
-
-    def weighed(self, outline: ConversationOutline, recency: float, steepness: int) -> RecallParts:
-        """The parts, each multiplied by the share of the best answer to the power of `steepness`."""
-        weight = self._share(outline.id) ** steepness
-        return RecallParts(
-            round(weight * MOST_ANSWER, DIGITS) if self.is_asked else None,
-            keywords=round(weight * self._held_share(outline.id), DIGITS),
-            recency=round(weight * recency, DIGITS),
-            files=round(weight * self._files(outline, self.named), DIGITS),
-            type=round(weight * TYPE_BONUS.get(outline.subject, 0.0), DIGITS),
-        )
-
-    def _share(self, id: str) -> float:
-        return self.shares.get(id, 0.0 if self.shares else 1.0)
-
-    def _files(self, outline: ConversationOutline, named: Set[str] | None) -> float:
-        if outline.id not in self.working:
-            return 0.0
-        return 0.5 + 0.5 * (outline.project == self.project if named is None else outline.id in named)
-
-    def _usual_files(self, outline: ConversationOutline) -> float:
-        """The files part as it would be if no file were named, if that is more."""
-        return max(self._files(outline, self.named), self._files(outline, None))
-
-    def _held_share(self, id: str) -> float:
-        """Return the share of keywords that a conversation contains."""
-        members = self.members[id]
-        return sum(not some.isdisjoint(members) for some in self.held) / len(self.held) if self.held else 0.0
 
 
 class ConversationHit(NamedTuple):
@@ -245,12 +123,14 @@ class Recall(GuestPart):
         among = None if seeds is None else {*seeds, *answers.threads}
         families = Families.of(store, which, among=among, are_apart=wanted.with_subagents)
         scored = self._scored(wanted, asked, families, index, answers)
-        order = sorted(scored, key=lambda s: (-s.score, -s.share, -s.outline.updated_ms, s.outline.id))
+        best = nsmallest(
+            offset + limit, scored, key=lambda s: (-s.score, -s.share, -s.outline.updated_ms, s.outline.id)
+        )
         return RecallPage(
-            self._hits(order[offset : offset + limit], asked, families, index, answers),
-            total=len(order),
-            older=0 if order or since is None else self._count_older(wanted, asked, since),
-            by_surface=Counter(each.outline.surface for each in order),
+            self._hits(best[offset:], asked, families, index, answers),
+            total=len(scored),
+            older=0 if scored or since is None else self._count_older(wanted, asked, since),
+            by_surface=Counter(each.outline.surface for each in scored),
             keywords=tuple(dict.fromkeys(label for keyword in asked.keywords for label in keyword.labels)),
             notices=answers.notices,
         )
@@ -325,11 +205,11 @@ class Recall(GuestPart):
         working = self.engine.store.traces.conversations_with_files(families.members(weighed))
         answering = chosen & shares.keys()
         words = index.among(families.members(answering)) if shares else index
-        worth = _Worth(
+        scorer = Scorer(
             is_asked=is_asked,
             shares=shares,
             members=families.members_of,
-            held=[words.holding(keyword) for keyword in asked.keywords] if answering or not shares else [],
+            holders=[words.holding(keyword) for keyword in asked.keywords] if answering or not shares else [],
             working=families.heads_of(working),
             named=self._touching_named(wanted, families),
             project=self.caller.project,
@@ -341,11 +221,11 @@ class Recall(GuestPart):
             outline = families.heads[id]
             recency = freshness(outline.updated_ms, now_ms)
             nothing = RecallParts(0.0 if is_asked else None)
-            parts = worth.parts(outline, recency) if id in weighed else nothing
+            parts = scorer.parts(outline, recency) if id in weighed else nothing
             if wanted.query and is_asked and wanted.least_score:
-                usual = worth.weighed(outline, recency, MINIMUM_STEEPNESS) if id in weighed else nothing
+                usual = scorer.usual(outline, recency) if id in weighed else nothing
                 full = usual._replace(recency=recency, keywords=1.0 if id in holding else usual.keywords)
-                parts = _raised(parts, wanted.least_score, full)
+                parts = raised(parts, wanted.least_score, full)
             if (score := parts.score) >= wanted.least_score:
                 scored.append(_Scored(outline, parts, score, shares.get(id, 0.0)))
         return scored
