@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from backstory.domain.errors import Unavailable
-from backstory.domain.filters import Filter
+from backstory.domain.filters import Filter, Kind
 from backstory.domain.records import Message
 from backstory.search.backlog import Backlog
 from backstory.search.engine import Search
@@ -256,3 +256,22 @@ def test_a_text_that_is_like_many_others_does_not_stand_above_one_that_is_like_t
     found = Search(store, Backlog(store, OnePlane())).find("0", Filter())
     best = store.entries.load([found.hits[0].entry])[found.hits[0].entry]
     assert best.id == "alone"
+
+
+def test_the_length_of_a_note_is_compared_with_that_of_notes(store: Store) -> None:
+    search = Search(store, None)
+    padding = "and so on for a while " * 40
+    store.memories.put(
+        [make_memory("short", "Kafka keeps the queue"), make_memory("long", f"Kafka {padding}")]
+    )
+    keep(store, "short", "Hello", "Kafka keeps the queue")
+    keep(store, "long", "Hello", f"Kafka {padding}")
+
+    def word_parts(kind: Kind) -> list[float]:
+        hits = search.find("Kafka", Filter(kinds=(kind,)), by_place=True).hits
+        return [hit.parts["words"] for hit in hits]
+
+    short_note, long_note = word_parts(Kind.MEMORY)
+    short_message, long_message = word_parts(Kind.MESSAGE)
+    assert long_note < 0.5 * short_note
+    assert long_message > 0.7 * short_message

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..domain.arrays import np
 from ..domain.lazy import lazy_pattern
 from .evidence import Evidence
-from .terms import TYPICAL_LENGTH, bm25
+from .terms import TYPICAL_LENGTH, TYPICAL_LENGTH_ALONE, bm25
 from .traits import Traits, traits_of
 
 if TYPE_CHECKING:
@@ -164,7 +164,8 @@ def _words(evidence: Evidence, traits: Traits) -> tuple[Floats, Floats]:
     """BM25 as a share of the query's total weight, and the share of that weight whose words occur at all."""
     rarities = evidence.rarities
     total = rarities.sum() or 1.0
-    counts, length = evidence.counts, traits.size / TYPICAL_LENGTH
+    counts = evidence.counts
+    length = traits.size / np.where(traits.is_alone, TYPICAL_LENGTH_ALONE, TYPICAL_LENGTH)
     own = rarities[:, None] * bm25(counts, length)
     near = RELATED * evidence.related * bm25(1, length)
     weights = _with_borrowed(np.maximum(own, near), evidence, traits)

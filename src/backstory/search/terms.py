@@ -20,6 +20,7 @@ Length = TypeVar("Length", float, "NDArray[np.float64]")
 SATURATION = 1.0  # BM25's k1
 LENGTH_SHARE = 0.55  # BM25's b
 TYPICAL_LENGTH = 900  # characters of a message of a coding conversation
+TYPICAL_LENGTH_ALONE = 150  # of a text without neighbours, such as a note
 
 _ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ies", "ied", "ions", "ion", "ers", "er", "ed", "es", "ly", "s", "e", "y")  # fmt: skip
 _SHORTEST_STEM = 4
