@@ -135,10 +135,15 @@ def test_a_key_that_counts_notes_is_not_embedded(store: Store, open_backlog: Ope
     embedder = HashedWords()
     store.memories.put([
         make_memory("a", "a vehicle", key="note_505"),
-        make_memory("b", "a boat", key="travel_plan_2", category="decision", tags=("water", "v2")),
+        make_memory("b", "a boat", key="task-7", category="decision", tags=("water", "#12", "s3_bucket")),
+        make_memory("c", "a plane", key="travel_plan_2", tags=("python3", "2026")),
     ])  # fmt: skip
     open_backlog(store, embedder).drain()
-    assert sorted(embedder.embedded) == ["a vehicle", "decision water: a boat"]
+    assert sorted(embedder.embedded) == [
+        "a vehicle",
+        "decision water s3_bucket: a boat",
+        "travel_plan_2 python3: a plane",
+    ]
 
 
 def test_a_fork_of_a_conversation_costs_only_what_is_new_in_it(

@@ -21,7 +21,7 @@ from ..problems import Problems, frames_of
 from ..store import Store
 from ..worker import Worker, backoff_s, is_busy
 from .embed import embed_texts
-from .passages import MAX_PASSAGES, MOST_OF_MESSAGE, passage_digest, split_passages, without_numbers
+from .passages import MAX_PASSAGES, MOST_OF_MESSAGE, passage_digest, split_passages, without_counters
 
 if TYPE_CHECKING:
     from ..domain.entries import Vector
@@ -244,7 +244,7 @@ class Backlog:
 def _passages(pending: PendingText) -> list[str]:
     """The passages of a text with its heading, because an embedding model knows nothing but the text it is given."""
     is_message = pending.kind == Kind.MESSAGE
-    heading = pending.heading if is_message else without_numbers(pending.heading)
+    heading = pending.heading if is_message else without_counters(pending.heading)
     text = f"{heading}: {pending.text}" if heading else pending.text
     return split_passages(text, most=MOST_OF_MESSAGE if is_message else MAX_PASSAGES) or [text]
 
