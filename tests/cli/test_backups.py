@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 from backstory.app import open_store
 from backstory.domain.filters import Filter, Page
 from backstory.store.sqlite import SqliteStore
+from backstory.store.sqlite.pool import LOOK_EVERY_S
 
 from ..doubles import make_memory, make_settings
 from ..patience import until
@@ -268,6 +270,7 @@ def test_servers_of_a_store_that_is_lost_say_so_until_it_is_restored(
             server.greet()
             assert server.call("retrieve_context", query="staging server")["results"] == [KEPT]
         damage(home / "store.db")
+        time.sleep(2 * LOOK_EVERY_S)  # a read may use the lost file for so long
         for server, tool, arguments in (
             (one, "save_context", {"context_text": "Lost?"}),
             (other, "retrieve_context", {"query": "staging server"}),
