@@ -238,7 +238,8 @@ class Gathering:
             others = {each: similarity for each, similarity in related if each not in own}
             lists.append(others)
             wanted |= dict.fromkeys(others)
-        most = max(min(int(COMMON * self._size), RELATED_BUDGET // max(len(wanted), 1)), 10)
+        share = RELATED_BUDGET // max(len(wanted), 1)
+        most = max(min(int(COMMON * self._size), share), 10)
         related_postings = self._store.text.rare_postings([Unit((word,)) for word in wanted], most)
         places = {posting.unit.words[0]: posting for posting in related_postings}
         return [

@@ -88,10 +88,10 @@ class _Traits(NamedTuple):
 @lru_cache(10_000)  # most conversations answer nothing, and their traits repeat
 def _parts(answer: float | None, share: float, traits: _Traits, least: float) -> RecallParts:
     """The parts of a score. To reach `least` they are raised, at most to what the conversation has without a prompt."""
-    parts = traits.weighted(answer, share**ORDER_STEEPNESS) if share else RecallParts(answer and 0.0)
+    parts = traits.weighted(answer, share**ORDER_STEEPNESS)
     if not least:
         return parts
-    usual = traits.weighted(answer, share**MINIMUM_STEEPNESS) if share else parts
+    usual = traits.weighted(answer, share**MINIMUM_STEEPNESS)
     full = usual._replace(recency=traits.recency, files=traits.usual_files, type=traits.bonus)
     return raised(parts, least, full)
 
@@ -125,7 +125,7 @@ class Scorer(NamedTuple):
         return _parts(self._answer, share, self._traits(outline, recency, share), self.least)
 
     def usual(self, outline: ConversationOutline, recency: float) -> RecallParts:
-        """The parts that decide whether it reaches a minimum score."""
+        """The parts that decide whether a conversation reaches a minimum score."""
         share = self._share(outline.id)
         return self._traits(outline, recency, share).weighted(self._answer, share**MINIMUM_STEEPNESS)
 
@@ -136,6 +136,7 @@ class Scorer(NamedTuple):
         return _Traits(recency, files, usual_files, bonus, keyword_share)
 
     def _share(self, id: str) -> float:
+        """The share of the best answer that a conversation reaches; 1 for all if nothing was searched for."""
         return self.shares.get(id, 0.0 if self.shares else 1.0)
 
     def _files(self, outline: ConversationOutline) -> tuple[float, float]:
