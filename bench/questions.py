@@ -192,6 +192,10 @@ class Questions:
         return halves
 
 
+def keywords(row: Json) -> str:
+    return row["keywords"] if isinstance(row["keywords"], str) else " ".join(row["keywords"])
+
+
 def holds_answer(row: Json, shown: Sequence[tuple[str, str]]) -> bool:
     """Return whether the shown text of the right conversations contains one of the question's quotes."""
     right = {*row["conversations"], *row.get("parents", ())}
@@ -279,7 +283,8 @@ class StoreBM25:
 
 def measure_bm25(questions: Questions) -> None:
     index = StoreBM25(questions, questions.work / "none")
-    questions.run("bm25 over the store", lambda row: index.ask(row["question"]), at_now=True)
+    questions.run("bm25 over the store, question", lambda row: index.ask(row["question"]), at_now=True)
+    questions.run("bm25 over the store, keywords", lambda row: index.ask(keywords(row)), at_now=True)
 
 
 def measure_long(questions: Questions, state: str) -> None:
@@ -342,7 +347,7 @@ def measure_tools(questions: Questions, state: str) -> None:
         for field in ("question", "keywords"):
 
             def recall_conversations(row: Json, field: str = field) -> Json:
-                asked = row[field] if isinstance(row[field], str) else " ".join(row[field])
+                asked = keywords(row) if field == "keywords" else row[field]
                 server = timed if row["kind"] == "temporal" else recent
                 body, tokens = server.call(
                     "recall_conversations", user_prompt=asked, days_lookback=60, min_score=0, limit=PAGE

@@ -1,12 +1,13 @@
 """CPU of the tool `recall` without the embedding of its query, over a store of real histories.
 
-    python bench/search_cost.py HOME QUESTIONS WORK [--beside SRC] [--every N]
+    python bench/search_cost.py HOME QUESTIONS WORK [--beside SRC] [--every N] [--tool recall_conversations]
 
 HOME has a store, for example a state of `bench/questions.py`; QUESTIONS is a file of JSON lines with a `question` each. WORK gets two
 copies of the store: as it is, and with half a percent of texts of 300,000 characters among the others, made of the store's own. Every question
 is asked three times of one process: when nothing of the text index is in memory (cold), in a row with the others when its words may
 be new (new), and again (known). A process of the former code, whose `src` is SRC, is asked the same in turns; the ratio is of
 the sums, and below 1 if this code takes less. `--every N` asks one of N questions.
+`--tool recall_conversations` measures that tool, with the questions as prompts and the last 60 days.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from servers import percentile
 
@@ -31,6 +33,11 @@ from backstory.surfaces import all_tools, load_surfaces
 
 LONG_CHARS, LONG_SHARE = 300_000, 0.005
 PHASES = ("cold", "new", "known")
+ARGUMENTS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "recall": lambda question: {"query": question},
+    "recall_conversations": lambda question: {"user_prompt": question, "days_lookback": 60},
+}
+"""The tools that can be measured, with the arguments for a question."""
 
 
 def add_long_texts(home: Path) -> None:
@@ -74,10 +81,10 @@ def add_long_texts(home: Path) -> None:
 class Worker:
     """A process that answers questions and returns the time of each."""
 
-    def __init__(self, home: Path, source: Path | None) -> None:
+    def __init__(self, home: Path, source: Path | None, tool: str) -> None:
         path = {"PYTHONPATH": str(source)} if source else {}
         self._process = subprocess.Popen(
-            [sys.executable, __file__, str(home), "--worker"],
+            [sys.executable, __file__, str(home), "--worker", "--tool", tool],
             env={**os.environ, **path},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -96,13 +103,13 @@ class Worker:
         self._process.wait()
 
 
-def work(home: Path) -> None:
+def work(home: Path, tool: str) -> None:
     core = open_core(read_settings({"home": home, "histories": "off"}))
     backlog, text = core.engine.backlog, core.engine.store.text
     if backlog is not None:
         setattr(backlog, "wake", lambda: None)  # noqa: B010  (the vectors stay as they are)
     core.ask.prepare()
-    recall = all_tools(load_surfaces(["backstory"]))["recall"]
+    asked = all_tools(load_surfaces(["backstory", "gandalf"]))[tool]
     for line in sys.stdin:
         phase, question = json.loads(line)
         if phase == "cold":
@@ -110,14 +117,14 @@ def work(home: Path) -> None:
         if backlog is not None:
             backlog.query(question)  # its vector stays in memory
         before = time.process_time()
-        recall.call(core, {"query": question})
+        asked.call(core, ARGUMENTS[tool](question))
         print((time.process_time() - before) * 1000, flush=True)
     core.close()
 
 
-def measure(home: Path, questions: Sequence[str], beside: Path | None, name: str) -> None:
+def measure(home: Path, questions: Sequence[str], beside: Path | None, name: str, tool: str) -> None:
     sources = {"now": None, **({"former": beside} if beside else {})}
-    workers = {version: Worker(home, source) for version, source in sources.items()}
+    workers = {version: Worker(home, source, tool) for version, source in sources.items()}
     spent: dict[tuple[str, str], list[float]] = {}
     for phase in ("new", "known", "cold"):  # otherwise parts that the cold run read would be in memory
         for number, question in enumerate(questions):
@@ -143,10 +150,11 @@ def main() -> None:
     parser.add_argument("work", type=Path, nargs="?")
     parser.add_argument("--beside", type=Path, metavar="SRC")
     parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--tool", choices=ARGUMENTS, default="recall")
     parser.add_argument("--worker", action="store_true")
     options = parser.parse_args()
     if options.worker:
-        work(options.home)
+        work(options.home, options.tool)
         return
     lines = options.questions.read_text("utf-8").splitlines()
     questions = [json.loads(line)["question"] for line in lines][:: options.every]
@@ -159,7 +167,7 @@ def main() -> None:
             shutil.copytree(options.home, place)
             if name == "with long ones":
                 add_long_texts(place)
-        measure(place, questions, options.beside, name)
+        measure(place, questions, options.beside, name, options.tool)
 
 
 if __name__ == "__main__":
